@@ -1,0 +1,99 @@
+"""The open document: the only way to change it, its undo stack, and one ``changed`` signal per command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from studio.document.changes import ChangeSet
+from studio.document.edits import Batch, Edit
+from studio.document.model import Workflow
+
+_MERGE_ID = 1
+
+
+class _Command(QUndoCommand):
+    """The one undo command: an edit and its inverse. Same ``merge_key`` in a row: one step."""
+
+    def __init__(self, model: DocumentModel, edit: Edit, text: str, merge_key: str | None) -> None:
+        super().__init__(text)
+        self._model = model
+        self._edit = edit
+        self._inverse: Edit | None = None
+        self._merge_key = merge_key
+
+    def id(self) -> int:
+        return _MERGE_ID if self._merge_key else -1
+
+    def redo(self) -> None:
+        done = self._edit.apply(self._model.workflow)
+        self._inverse = done.inverse
+        self._model._take(done.workflow, done.changes)
+
+    def undo(self) -> None:
+        assert self._inverse is not None
+        done = self._inverse.apply(self._model.workflow)
+        self._model._take(done.workflow, done.changes)
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Command) or other._merge_key != self._merge_key:
+            return False
+        assert self._inverse is not None and other._inverse is not None
+        self._edit = Batch((self._edit, other._edit))
+        self._inverse = Batch((other._inverse, self._inverse))
+        return True
+
+
+class DocumentModel(QObject):
+    """One open workflow. Views read :attr:`workflow`, send edits to :meth:`execute`, update from :attr:`changed`."""
+
+    changed = Signal(object)
+    """ChangeSet; once per command, undo and redo."""
+    path_changed = Signal(object)
+    """Path | None, after save as and load."""
+    dirty_changed = Signal(bool)
+
+    def __init__(self, workflow: Workflow, path: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workflow = workflow
+        self._path = path
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
+
+    @property
+    def workflow(self) -> Workflow:
+        """The document as it is now; frozen."""
+        return self._workflow
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or None if it was never saved."""
+        return self._path
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are changes since the last save."""
+        return not self.undo_stack.isClean()
+
+    def execute(self, edit: Edit, text: str, merge_key: str | None = None) -> None:
+        """Applies an edit as one undo step. ``text`` names it in the menu ("Move Writer").
+
+        Edits in a row with the same ``merge_key`` (``"writer.instructions"``) become one step.
+        """
+        self.undo_stack.push(_Command(self, edit, text, merge_key))
+
+    def mark_saved(self, path: Path) -> None:
+        """Says that the document as it is now is in this file."""
+        self.undo_stack.setClean()
+        if path != self._path:
+            self._path = path
+            self.path_changed.emit(path)
+
+    def _take(self, workflow: Workflow, changes: ChangeSet) -> None:
+        self._workflow = workflow
+        self.changed.emit(changes)
+
+    def _on_undo_stack_clean_changed(self, clean: bool) -> None:
+        self.dirty_changed.emit(not clean)

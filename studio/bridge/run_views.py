@@ -1,0 +1,176 @@
+"""What panels show of a run: plain data that the run model keeps up to date. Read it, never change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from studio.agents.messages import Usage
+
+NodeStatus = Literal["idle", "queued", "running", "done", "failed", "waiting", "stopped"]
+
+
+@dataclass(slots=True)
+class StreamPiece:
+    """A stretch of one kind in a lane. ``text`` grows while the piece is the last one."""
+
+    kind: Literal["text", "reasoning", "tool", "result", "print", "error", "note"]
+    text: str
+    title: str = ""
+    """For tool and result: the tool's name."""
+    key: str = ""
+    """For tool and result: the call id."""
+
+
+@dataclass(slots=True)
+class InvocationView:
+    """One run of one node in one superstep; also its lane. Times in seconds since the run started."""
+
+    invocation: str
+    node: str
+    superstep: int
+    started: float
+    ended: float | None = None
+    status: NodeStatus = "running"
+    usage: Usage | None = None
+    tokens: int = 0
+    """Chunks so far while running, output tokens once usage is known."""
+    pieces: list[StreamPiece] = field(default_factory=list)
+    inside: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(slots=True)
+class NodeView:
+    """A node's state on the canvas."""
+
+    node: str
+    status: NodeStatus = "idle"
+    invocations: int = 0
+    seconds: float = 0.0
+    usage: Usage | None = None
+    open_requests: int = 0
+    error: str = ""
+
+
+@dataclass(slots=True)
+class SuperstepView:
+    """A row of the superstep list. ``number`` counts from 1 since the last input."""
+
+    number: int
+    started: float
+    ended: float | None = None
+    invocations: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    checkpoint: str | None = None
+
+
+@dataclass(slots=True)
+class MessageView:
+    """A message; ``routes`` are (edge id, target, delivered, reason)."""
+
+    message: str
+    source: str
+    target: str | None
+    superstep: int
+    """Superstep in which it was sent; 0 for the input."""
+    type_name: str
+    text: str
+    data: Any
+    status: Literal["queued", "delivered", "dropped"] = "queued"
+    routes: list[tuple[str, str, bool, str]] = field(default_factory=list)
+    invocation: str | None = None
+
+
+@dataclass(slots=True)
+class RequestView:
+    """Something a person must answer."""
+
+    request: str
+    node: str
+    kind: Literal["question", "approval", "call"]
+    question: str
+    answer_type: str
+    """``text``, ``bool``, ``number``, ``choice`` or the name of a declared type."""
+    choices: tuple[str, ...] = ()
+    schema: dict[str, Any] | None = None
+    data: Any = None
+    superstep: int = 0
+    raised: float = 0.0
+
+
+@dataclass(slots=True)
+class OutputView:
+    """An output of the run."""
+
+    node: str
+    superstep: int
+    text: str
+    data: Any
+    intermediate: bool = False
+
+
+@dataclass(slots=True)
+class CheckpointView:
+    """A point of the timeline. ``branch`` is the run it was saved in; ``parent`` may belong to another branch."""
+
+    checkpoint: str
+    parent: str | None
+    branch: str
+    kind: Literal["input", "superstep", "answers", "fork"]
+    superstep: int
+    created: float
+    """Unix time."""
+    bytes: int = 0
+    name: str = ""
+    problem: str = ""
+    """Why it cannot be restored; empty if it can."""
+
+
+@dataclass(slots=True)
+class BranchView:
+    """A row of the tree: one run session. ``name`` is "main" or "Fork A" ..."""
+
+    branch: str
+    number: int
+    """Number of the run within the workflow; forks share it."""
+    name: str
+    state: str
+    started: float
+    note: str = ""
+    """What was changed at the fork ("message edited at 3")."""
+    seconds: float = 0.0
+    usage: Usage | None = None
+    input_text: str = ""
+
+
+@dataclass(slots=True)
+class QueuedView:
+    """A message that waits while the run is paused; editable. ``edges`` are the edges it will travel on."""
+
+    message: str
+    source: str
+    target: str | None
+    edges: tuple[str, ...]
+    type_name: str
+    text: str
+    data: Any
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunUpdate:
+    """What one frame changed. ``everything``: show the model from scratch (new run, restore, other branch)."""
+
+    nodes: frozenset[str] = frozenset()
+    invocations: frozenset[str] = frozenset()
+    supersteps: frozenset[int] = frozenset()
+    messages: bool = False
+    outputs: bool = False
+    requests: bool = False
+    shared_state: bool = False
+    queued: bool = False
+    checkpoints: bool = False
+    events: int = 0
+    """How many events were appended to the event list."""
+    everything: bool = False

@@ -1,0 +1,345 @@
+"""The document: what a person draws, as frozen data.
+
+A :class:`Workflow` holds logic (nodes, edge groups, declarations) and, apart from it, geometry. Nothing in here
+runs anything. Unknown fields and unknown node kinds survive loading and saving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
+
+from studio.document.conditions import Condition
+
+
+class Model(BaseModel):
+    """Frozen base of everything in a document; fields this version does not know are kept and saved back."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+# ---------------------------------------------------------------------------------------------------- nodes
+
+
+class NodeBase(Model):
+    """What every node has. ``id`` is made once from the name and never changes; ``name`` is what people read."""
+
+    id: str
+    name: str
+    description: str = ""
+
+
+class AgentNode(NodeBase):
+    """An agent behind a host executor."""
+
+    kind: Literal["agent"] = "agent"
+    instructions: str = ""
+    profile: str | None = None
+    model: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    tools: tuple[str, ...] = ()
+    host: Literal["python", "turn_token"] = "python"
+    context: Literal["full", "last_agent", "custom"] = "full"
+    context_filter: str = ""
+    trailing_user_turn: bool = False
+    session: str | None = None
+    output_schema: dict[str, JsonValue] | None = None
+
+
+class FunctionNode(NodeBase):
+    """User code: either ``body`` (statements with ``data``, ``ctx``, leaving ``result``) or ``call`` (``module:function``)."""
+
+    kind: Literal["function"] = "function"
+    body: str = ""
+    call: str = ""
+    accepts: str = "text"
+    sends: str = "text"
+    yields: str | None = None
+
+
+class HumanInputNode(NodeBase):
+    """Asks a person and sends the answer on."""
+
+    kind: Literal["human_input"] = "human_input"
+    question: str = "{input}"
+    answer_type: str = "text"
+    choices: tuple[str, ...] = ()
+    send: Literal["answer", "input_and_answer"] = "answer"
+
+
+class TemplateNode(NodeBase):
+    """Text with ``{field}`` marks, filled from the message: ``{text}``, ``{value.path}``, ``{state.key}``."""
+
+    kind: Literal["template"] = "template"
+    text: str = "{text}"
+
+
+class SubWorkflowNode(NodeBase):
+    """A workflow inside a workflow: linked (``path``, relative to the file) or embedded (a copy)."""
+
+    kind: Literal["sub_workflow"] = "sub_workflow"
+    path: str | None = None
+    embedded: Workflow | None = None
+    direct_output: bool = False
+    propagate_requests: bool = True
+
+
+class JoinNode(NodeBase):
+    """The join bar: an executor that takes one list from its sources and sends one merged message."""
+
+    kind: Literal["join"] = "join"
+    merge: Literal["texts", "messages", "code"] = "texts"
+    separator: str = "\n\n"
+    body: str = ""
+
+
+class GenericNode(NodeBase):
+    """A kind that the format knows (import.md section 1) and that has no inspector of its own yet."""
+
+    kind: Literal["transform", "set_variable", "output", "switch", "loop", "pass", "end", "input", "placeholder"]
+
+
+class UnknownNode(NodeBase):
+    """A node of a kind that a newer version wrote. Shown, kept, cannot run."""
+
+    id: str = ""
+    name: str = ""
+    kind: str
+
+
+KNOWN_NODES: Mapping[str, type[NodeBase]] = {
+    "agent": AgentNode,
+    "function": FunctionNode,
+    "human_input": HumanInputNode,
+    "template": TemplateNode,
+    "sub_workflow": SubWorkflowNode,
+    "join": JoinNode,
+    **dict.fromkeys(
+        ("transform", "set_variable", "output", "switch", "loop", "pass", "end", "input", "placeholder"), GenericNode
+    ),
+}
+
+
+def _node_tag(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    found = KNOWN_NODES.get(kind) if isinstance(kind, str) else None
+    return found.__name__ if found else "UnknownNode"
+
+
+Node = Annotated[
+    Annotated[AgentNode, Tag("AgentNode")]
+    | Annotated[FunctionNode, Tag("FunctionNode")]
+    | Annotated[HumanInputNode, Tag("HumanInputNode")]
+    | Annotated[TemplateNode, Tag("TemplateNode")]
+    | Annotated[SubWorkflowNode, Tag("SubWorkflowNode")]
+    | Annotated[JoinNode, Tag("JoinNode")]
+    | Annotated[GenericNode, Tag("GenericNode")]
+    | Annotated[UnknownNode, Tag("UnknownNode")],
+    Discriminator(_node_tag),
+]
+
+# ---------------------------------------------------------------------------------------------------- edges
+
+
+class DirectEdge(Model):
+    """One edge, with an optional condition."""
+
+    id: str
+    kind: Literal["direct"] = "direct"
+    source: str
+    target: str
+    condition: Condition | None = None
+    label: str = ""
+
+
+class SwitchCase(Model):
+    """One ordered case of a switch."""
+
+    id: str
+    condition: Condition | None = None
+    target: str
+    label: str = ""
+
+
+class SwitchEdge(Model):
+    """A switch rhombus. Not an executor: it decides on the message of its source, first true case wins."""
+
+    id: str
+    kind: Literal["switch"] = "switch"
+    name: str = "Switch"
+    source: str | None = None
+    cases: tuple[SwitchCase, ...] = ()
+    default: str | None = None
+    default_label: str = ""
+
+
+class FanOutEdge(Model):
+    """A fan-out bar: every target, or those that the selection names."""
+
+    id: str
+    kind: Literal["fan_out"] = "fan_out"
+    name: str = "Fan-out"
+    source: str | None = None
+    targets: tuple[str, ...] = ()
+    selection: dict[str, Condition] | None = None
+
+
+class FanInEdge(Model):
+    """The barrier from several sources to a join bar; the order of ``sources`` is the order of the list."""
+
+    id: str
+    kind: Literal["fan_in"] = "fan_in"
+    sources: tuple[str, ...] = ()
+    target: str
+
+
+class HandoffEdge(Model):
+    """A transfer that the model chooses with a tool."""
+
+    id: str
+    kind: Literal["handoff"] = "handoff"
+    source: str
+    target: str
+    reason: str = ""
+
+
+class UnknownEdge(Model):
+    """An edge of a kind that a newer version wrote. Kept, cannot run."""
+
+    id: str = ""
+    kind: str
+
+
+_EDGES: Mapping[str, type[Model]] = {
+    "direct": DirectEdge,
+    "switch": SwitchEdge,
+    "fan_out": FanOutEdge,
+    "fan_in": FanInEdge,
+    "handoff": HandoffEdge,
+}
+
+
+def _edge_tag(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    found = _EDGES.get(kind) if isinstance(kind, str) else None
+    return found.__name__ if found else "UnknownEdge"
+
+
+Edge = Annotated[
+    Annotated[DirectEdge, Tag("DirectEdge")]
+    | Annotated[SwitchEdge, Tag("SwitchEdge")]
+    | Annotated[FanOutEdge, Tag("FanOutEdge")]
+    | Annotated[FanInEdge, Tag("FanInEdge")]
+    | Annotated[HandoffEdge, Tag("HandoffEdge")]
+    | Annotated[UnknownEdge, Tag("UnknownEdge")],
+    Discriminator(_edge_tag),
+]
+
+# ------------------------------------------------------------------------------------- declarations, geometry
+
+
+class TypeDecl(Model):
+    """A named record type; a dataclass in the worker and in exported code."""
+
+    name: str
+    json_schema: dict[str, JsonValue] = Field(alias="schema")
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, serialize_by_alias=True)
+
+
+class StateDecl(Model):
+    """A key of shared state."""
+
+    key: str
+    type: str = "text"
+    initial: JsonValue = None
+
+
+class ModuleDecl(Model):
+    """A module of user code, importable by function nodes and tools as ``name``."""
+
+    name: str
+    source: str
+
+
+class ToolDecl(Model):
+    """A function tool: ``call`` names ``module:function`` of the document's modules; ``caller`` tools have none."""
+
+    name: str
+    description: str = ""
+    call: str = ""
+    parameters: dict[str, JsonValue] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    approval: Literal["never", "always", "caller"] = "never"
+
+
+class Note(Model):
+    """A sticky note; Markdown text."""
+
+    id: str
+    text: str = ""
+    color: str = "yellow"
+
+
+class Group(Model):
+    """A frame around nodes, or a pattern (sequential, concurrent, handoff, group_chat) with its settings."""
+
+    id: str
+    name: str
+    kind: str = "frame"
+    members: tuple[str, ...] = ()
+    settings: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Place(Model):
+    """Where something is drawn: scene units, top left corner (for a bar or rhombus: of its bounding box)."""
+
+    x: float
+    y: float
+    width: float | None = None
+    height: float | None = None
+
+
+class OfflineScript(Model):
+    """The script of the built-in model: node id -> ``{"replies": [...], "then": ...}``, and a delay between chunks."""
+
+    nodes: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    delay_ms: float = 0
+
+
+class Workflow(Model):
+    """A whole document. ``places`` is keyed by the id of a node, a switch, a fan-out, a note or a group."""
+
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    name: str = "Untitled"
+    description: str = ""
+    start: str | None = None
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    outputs: tuple[str, ...] | Literal["all"] | None = None
+    intermediate: tuple[str, ...] | Literal["all", "all_other"] | None = None
+    max_supersteps: int = 100
+    types: tuple[TypeDecl, ...] = ()
+    state: tuple[StateDecl, ...] = ()
+    modules: tuple[ModuleDecl, ...] = ()
+    tools: tuple[ToolDecl, ...] = ()
+    notes: tuple[Note, ...] = ()
+    groups: tuple[Group, ...] = ()
+    offline: OfflineScript = OfflineScript()
+    interpreter: str | None = None
+    sample_input: str = ""
+    places: dict[str, Place] = Field(default_factory=dict)
+
+    def node(self, node_id: str) -> Node | None:
+        """The node with this id, or None."""
+        return next((n for n in self.nodes if n.id == node_id), None)
+
+    def edge(self, edge_id: str) -> Edge | None:
+        """The edge group with this id, or None."""
+        return next((e for e in self.edges if e.id == edge_id), None)
+
+
+SubWorkflowNode.model_rebuild()
