@@ -1,0 +1,47 @@
+"""Fixtures for all tests: own folders for every test, the offscreen platform, no provider variables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false;qt.text.font.db=false")
+
+_PROVIDER_VARIABLES = (
+    "OPENAI_API_KEY",
+    "OPENAI_ORG_ID",
+    "OPENAI_PROJECT_ID",
+    "OPENAI_BASE_URL",
+    "OPENAI_CUSTOM_HEADERS",
+    "OPENAI_MODEL",
+)
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Every test has its own config, data, state and cache folders."""
+    home = tmp_path / "home"
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    for name in _PROVIDER_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    yield home
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="also run the large counts")
+    parser.addoption("--cases-dir", action="append", default=[], help="run every conformance case of this folder")
+    parser.addoption("--host-cases", action="append", default=[], help="run the turn-token cases of this file")
+    parser.addoption("--samples-dir", action="append", default=[], help="run every import sample of this folder")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--long"):
+        skip = pytest.mark.skip(reason="only with --long")
+        for item in items:
+            if "long" in item.keywords:
+                item.add_marker(skip)
