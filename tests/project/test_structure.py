@@ -1,0 +1,50 @@
+"""Rules of the house that no linter checks."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "studio").rglob("*.py"))
+FORBIDDEN_NAMES = {"core", "utils", "helpers", "common", "manager", "base"}
+
+
+def test_package_root_imports_nothing() -> None:
+    assert (ROOT / "studio" / "__init__.py").read_text(encoding="utf-8") == ""
+
+
+def test_no_file_over_500_lines() -> None:
+    files = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+    long = {str(f.relative_to(ROOT)): n for f in files if (n := len(f.read_text(encoding="utf-8").splitlines())) > 500}
+    assert long == {}
+
+
+def test_no_function_over_40_lines() -> None:
+    long = []
+    for file in SOURCES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > 40:
+                    long.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} {lines}")
+    assert long == []
+
+
+def test_no_catch_all_names() -> None:
+    assert [f for f in SOURCES if f.stem in FORBIDDEN_NAMES or f.parent.name in FORBIDDEN_NAMES] == []
+
+
+@pytest.mark.parametrize("package", ["engine", "agents", "checkpoints", "document", "export", "debugger", "cli"])
+def test_importing_a_room_loads_neither_qt_nor_the_model_client(package: str) -> None:
+    code = (
+        f"import sys, studio.{package}\n"
+        "bad = {'PySide6', 'openai', 'httpx2', 'mcp', 'keyring', 'opentelemetry'} & set(sys.modules)\n"
+        "assert not bad, bad"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
