@@ -40,7 +40,8 @@ class _Command(QUndoCommand):
     def mergeWith(self, other: QUndoCommand) -> bool:
         if not isinstance(other, _Command) or other._merge_key != self._merge_key:
             return False
-        assert self._inverse is not None and other._inverse is not None
+        assert self._inverse is not None
+        assert other._inverse is not None
         self._edit = Batch((self._edit, other._edit))
         self._inverse = Batch((other._inverse, self._inverse))
         return True
