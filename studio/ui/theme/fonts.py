@@ -12,6 +12,7 @@ ROLES: dict[str, tuple[float, int]] = {
     "display": (20, 600),
     "figure": (16, 600),
     "title": (13, 600),
+    "section": (12, 600),
     "body": (12, 400),
     "strong": (12, 500),
     "text": (12, 400),

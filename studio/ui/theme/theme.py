@@ -6,11 +6,14 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPixmap
+from PySide6.QtWidgets import QApplication
 
-from studio.ui.theme import fonts, icons
-from studio.ui.theme.tokens import Tokens, tokens
+from studio.ui.theme import fonts, icons, style
+from studio.ui.theme.tokens import Tokens, high_contrast, tokens
 
 Choice = Literal["system", "light", "dark"]
+
+_SCHEMES = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
 
 
 class Theme(QObject):
@@ -24,11 +27,18 @@ class Theme(QObject):
         self._scale = scale
         self._fonts: dict[str, QFont] = {}
         self._colors: dict[str, QColor] = {}
+        self._tokens: Tokens | None = None
+        self._application: QApplication | None = None
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_style_hints_color_scheme_changed)
 
     @property
     def choice(self) -> Choice:
         return self._choice
+
+    @property
+    def scale(self) -> float:
+        """Text scale, 0.9 to 1.5."""
+        return self._scale
 
     @property
     def scheme(self) -> Literal["light", "dark"]:
@@ -39,7 +49,10 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        return tokens(self.scheme)
+        if self._tokens is None:
+            base = tokens(self.scheme)
+            self._tokens = high_contrast(base) if _more_contrast() else base
+        return self._tokens
 
     def color(self, token: str) -> QColor:
         """A token's colour by attribute name (``"run_t"``); kept, do not change it."""
@@ -55,17 +68,29 @@ class Theme(QObject):
             found = self._fonts[role] = fonts.font(role, self._scale)
         return found
 
+    def length(self, pixels: float) -> int:
+        """A height or width of the design at the chosen text scale, at least the unscaled one below 100 %."""
+        return round(pixels * max(1.0, self._scale))
+
     def pixmap(self, icon: str, size: int = 16, token: str = "text2", ratio: float = 1.0) -> QPixmap:
         """An icon (Lucide name, or ``own:NAME``) in a token's colour."""
         return icons.pixmap(icon, size, getattr(self.tokens, token), ratio)
 
-    def icon(self, icon: str, token: str = "text2", size: int = 16) -> QIcon:
-        """A QIcon with normal and disabled states, at ratios 1 and 2."""
-        made = QIcon()
-        for ratio in (1.0, 1.25, 1.5, 2.0):
-            made.addPixmap(self.pixmap(icon, size, token, ratio), QIcon.Mode.Normal)
-            made.addPixmap(self.pixmap(icon, size, "off", ratio), QIcon.Mode.Disabled)
-        return made
+    def icon(self, icon: str, token: str = "text2") -> QIcon:
+        """A QIcon that renders at any size and ratio and follows the theme; disabled it has the colour ``off``.
+        Raises ``KeyError`` for an unknown name."""
+        icons.svg(icon)
+
+        def color_of(mode: QIcon.Mode) -> str:
+            return str(getattr(self.tokens, "off" if mode == QIcon.Mode.Disabled else token))
+
+        return QIcon(icons.IconEngine(icon, color_of))
+
+    def apply(self, application: QApplication) -> None:
+        """Gives the application style, font, palette and style sheet, now and whenever the theme changes."""
+        self._application = application
+        application.setStyle("Fusion")
+        self._dress()
 
     def set_choice(self, choice: Choice) -> None:
         """System, light or dark."""
@@ -86,4 +111,22 @@ class Theme(QObject):
     def _refresh(self) -> None:
         self._fonts.clear()
         self._colors.clear()
+        self._tokens = None
+        self._dress()
         self.changed.emit()
+
+    def _dress(self) -> None:
+        if self._application is None:
+            return
+        hints = QGuiApplication.styleHints()
+        wanted = _SCHEMES.get(self._choice, Qt.ColorScheme.Unknown)
+        if hints.colorScheme() != wanted:
+            hints.setColorScheme(wanted)
+        self._application.setFont(self.font("body"))
+        self._application.setPalette(style.palette(self.tokens))
+        self._application.setStyleSheet(style.style_sheet(self.tokens, self._scale))
+
+
+def _more_contrast() -> bool:
+    hints = QGuiApplication.styleHints()
+    return hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from studio.settings.places import resource
@@ -77,3 +77,10 @@ def tokens(scheme: str) -> Tokens:
     """The tokens of ``"light"`` or ``"dark"``."""
     table = json.loads(resource("themes", "tokens.json").read_text(encoding="utf-8"))
     return Tokens(**{name.replace("-", "_"): value for name, value in table[scheme].items()})
+
+
+def high_contrast(base: Tokens) -> Tokens:
+    """The same theme with more contrast: separators, outlines and captions have the colour of second text."""
+    strong = dict.fromkeys(("line", "border", "ctl", "muted", "edge"), base.text2)
+    tints = dict.fromkeys(("run_s", "done_s", "fail_s", "wait_s", "bp_s"), base.surface)
+    return replace(base, dot=base.canvas, **strong, **tints)
