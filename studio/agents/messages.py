@@ -39,7 +39,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call the model asks for. ``arguments`` is the JSON text as received; ``extra`` keeps unknown provider fields."""
+    """A call the model asks for. ``arguments`` is the JSON text as received; ``extra``: unknown provider fields."""
 
     call_id: str
     name: str
@@ -117,7 +117,7 @@ def assistant(text: str, author: str | None = None) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of one or several model calls; None is unknown. ``partial``: some calls reported none (shown "≥")."""
+    """Token counts of model calls; None is unknown. ``partial``: some calls reported none (shown "≥")."""
 
     input: int | None = None
     output: int | None = None
@@ -148,6 +148,8 @@ class AgentReply:
     finish_reason: str | None = None
     value: Any = None
     """The structured value, if the agent has an output schema."""
+    requests: tuple[ApprovalRequest | ToolCall, ...] = ()
+    """What the run waits for, in order of appearance: approvals, and calls that the caller runs."""
 
     @property
     def text(self) -> str:
@@ -195,7 +197,7 @@ class AgentResponse:
         return self.reply.text
 
     def with_text(self, text: str) -> AgentResponse:
-        """The same with its reply replaced by one author-less assistant message, also at the end of the conversation."""
+        """The same with its reply (also at the end of the conversation) replaced by one author-less message."""
         message = assistant(text)
         kept = self.conversation[: len(self.conversation) - len(self.reply.messages)]
         return AgentResponse(self.executor, AgentReply((message,), self.reply.usage), (*kept, message))

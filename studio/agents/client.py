@@ -1,0 +1,109 @@
+"""What an agent asks of a chat client, and what it tells while doing so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall, Usage
+from studio.agents.tools import Tool
+
+ToolChoice = Literal["auto", "none", "required"]
+TextKind = Literal["text", "reasoning"]
+ChunkSink = Callable[[AgentUpdate], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Settings of a model call; None is not sent."""
+
+    model: str | None = None
+    """None: the client's own model."""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    """The answer limit; the client knows under which name a provider wants it."""
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    tool_choice: ToolChoice | str | None = None
+    """A mode, or the name of the tool that must be called; None leaves it to the provider."""
+    parallel_tool_calls: bool | None = None
+    reasoning_effort: str | None = None
+    response_schema: Mapping[str, Any] | None = None
+    """JSON Schema of the answer, sent as ``response_format``."""
+    response_name: str = "answer"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the request body, sent as they are."""
+
+
+NO_OPTIONS = ChatOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One model call. ``node`` never leaves the process except to the built-in model inside it."""
+
+    messages: tuple[Message, ...]
+    instructions: str = ""
+    tools: tuple[Tool, ...] = ()
+    options: ChatOptions = NO_OPTIONS
+    node: str = ""
+    """The node (or agent name) that asks."""
+    call: str = ""
+    """Names the call to the hooks; unique within one agent run."""
+
+
+class RunHooks(Protocol):
+    """What happens inside an agent run. Only the first may wait; the others return at once."""
+
+    async def before_model_call(self, messages: Sequence[Message]) -> None:
+        """Before a model call leaves the process; a debugger may hold it here."""
+
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
+        """The call goes out; ``messages`` are what the model sees, without instructions."""
+
+    def tokens(self, text: str, kind: TextKind) -> None:
+        """Text of the model as it arrives (in one piece if the run does not stream)."""
+
+    def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
+        """The call failed before its first byte and is tried again after ``wait`` seconds."""
+
+    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None:
+        """The call ended; ``error`` is empty if it went well, "cancelled" if the run was cancelled."""
+
+    def tool_started(self, call: ToolCall) -> None:
+        """A tool runs."""
+
+    def tool_finished(self, call_id: str, result: Any, error: str) -> None:
+        """A tool gave its result; ``error`` is the class name of what it raised, else empty."""
+
+
+class NoHooks:
+    """Hooks that do nothing."""
+
+    async def before_model_call(self, messages: Sequence[Message]) -> None: ...
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None: ...
+    def tokens(self, text: str, kind: TextKind) -> None: ...
+    def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None: ...
+    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None: ...
+    def tool_started(self, call: ToolCall) -> None: ...
+    def tool_finished(self, call_id: str, result: Any, error: str) -> None: ...
+
+
+class ChatClient(Protocol):
+    """One model call after the other; knows no tools' code and no history."""
+
+    @property
+    def model(self) -> str:
+        """The model that is asked when the options name none."""
+
+    async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
+        """One model call. With ``chunk`` the answer is streamed and every piece given as it comes.
+
+        The reply has one assistant message (text, reasoning and tool calls of it).
+        Raises :class:`studio.agents.errors.ProviderError`.
+        """
+
+    async def close(self) -> None:
+        """Gives connections up; later calls may open new ones."""

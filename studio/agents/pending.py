@@ -1,0 +1,206 @@
+"""A batch of tool calls that waits for a person or for the caller, and how answers find it.
+
+Kept in ``Session.state`` as plain JSON, so that a checkpoint carries it. A session has at most one open batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from uuid import uuid4
+
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, Message, Part, ToolCall, ToolResult
+from studio.agents.tools import Tool
+
+STATE_KEY = "tool_batch"
+
+Kind = Literal["ask", "caller", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """One call of the batch. "run" needs nobody, but waits for its siblings."""
+
+    kind: Kind
+    call: ToolCall
+    id: str = ""
+    """Id of the approval request."""
+    approved: bool | None = None
+    result: ToolResult | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether an answer is still missing."""
+        return (self.kind == "ask" and self.approved is None) or (self.kind == "caller" and self.result is None)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the tool runs here once the batch is complete."""
+        return self.kind == "run" or (self.kind == "ask" and bool(self.approved))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The calls of one model message, in its order."""
+
+    calls: tuple[PendingCall, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is in."""
+        return not any(c.open for c in self.calls)
+
+    @property
+    def requests(self) -> tuple[ApprovalRequest, ...]:
+        """The approvals still to be asked for."""
+        return tuple(ApprovalRequest(c.id, c.call) for c in self.calls if c.kind == "ask" and c.approved is None)
+
+
+def pause(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> Batch | None:
+    """The batch, if one of the calls must wait; None if all may run now.
+
+    As the framework does: once an approval is asked for, an unknown tool is asked for too; beside calls that the
+    caller runs, an unknown tool is the caller's.
+    """
+    known = [tools.get(c.name) for c in calls]
+    if any(t is not None and t.asks for t in known):
+        unknown: Kind = "ask"
+    elif any(t is not None and t.caller_runs for t in known):
+        unknown = "caller"
+    else:
+        return None
+
+    def kind(tool: Tool | None) -> Kind:
+        if tool is None:
+            return unknown
+        return "ask" if tool.asks else "caller" if tool.caller_runs else "run"
+
+    kinds = [kind(t) for t in known]
+    return Batch(
+        tuple(
+            PendingCall(k, c, f"approval_{uuid4().hex}" if k == "ask" else "")
+            for c, k in zip(calls, kinds, strict=True)
+        )
+    )
+
+
+def needs_keeping(batch: Batch) -> bool:
+    """Whether the batch must be remembered: a lone caller-run batch is answered by plain tool messages."""
+    return any(c.kind != "caller" for c in batch.calls)
+
+
+def with_requests(message: Message, batch: Batch) -> Message:
+    """The model's message with the approval requests of the batch added, each beside its call if calls are mixed."""
+    asked = {id(c.call): ApprovalRequest(c.id, c.call) for c in batch.calls if c.kind == "ask"}
+    if not any(c.kind == "caller" for c in batch.calls):
+        return replace(message, parts=(*message.parts, *asked.values()))
+    parts: list[Part] = []
+    for part in message.parts:
+        parts.append(part)
+        if id(part) in asked:
+            parts.append(asked[id(part)])
+    return replace(message, parts=tuple(parts))
+
+
+def take_answers(batch: Batch, messages: Iterable[Message]) -> tuple[Batch, bool]:
+    """The batch with the answers found in ``messages``, and whether there were any.
+
+    The first answer to a request counts. Only the arguments may be edited; another tool or call id is the old call.
+    """
+    calls = list(batch.calls)
+    found = False
+    for part in (p for m in messages for p in m.parts):
+        for i, pending in enumerate(calls):
+            if isinstance(part, ApprovalResponse) and pending.kind == "ask" and part.id == pending.id:
+                if pending.approved is None:
+                    calls[i] = replace(pending, approved=part.approved, call=_edited(pending.call, part.call))
+                    found = True
+                break
+            if isinstance(part, ToolResult) and pending.kind == "caller" and part.call_id == pending.call.call_id:
+                calls[i] = replace(pending, result=part)
+                found = True
+                break
+    return Batch(tuple(calls)), found
+
+
+def _edited(asked: ToolCall, answered: ToolCall) -> ToolCall:
+    same = answered.call_id == asked.call_id and answered.name == asked.name
+    return replace(asked, arguments=answered.arguments) if same else asked
+
+
+# --------------------------------------------------------------------------------------- in the session's state
+
+
+def load(state: Mapping[str, Any]) -> Batch | None:
+    """The open batch of a session's state."""
+    entries = state.get(STATE_KEY)
+    if not entries:
+        return None
+    return Batch(tuple(_load_call(e) for e in entries))
+
+
+def _load_call(entry: Mapping[str, Any]) -> PendingCall:
+    call = ToolCall(entry["call_id"], entry["name"], entry["arguments"], entry.get("extra", {}))
+    result = entry.get("result")
+    return PendingCall(
+        entry["kind"],
+        call,
+        entry.get("id", ""),
+        entry.get("approved"),
+        ToolResult(call.call_id, result["value"], result["error"]) if result else None,
+    )
+
+
+def dump(batch: Batch) -> list[dict[str, Any]]:
+    """The batch as plain JSON."""
+    entries: list[dict[str, Any]] = []
+    for c in batch.calls:
+        entry: dict[str, Any] = {
+            "kind": c.kind,
+            "id": c.id,
+            "call_id": c.call.call_id,
+            "name": c.call.name,
+            "arguments": c.call.arguments,
+            "extra": dict(c.call.extra),
+            "approved": c.approved,
+        }
+        if c.result is not None:
+            entry["result"] = {"value": c.result.result, "error": c.result.error}
+        entries.append(entry)
+    return entries
+
+
+# --------------------------------------------------------------------------------------- what the model is shown
+
+
+def without(messages: Iterable[Message], drop: type[Part] | tuple[type, ...]) -> list[Message]:
+    """The messages without parts of these types; a message that is empty then is left out."""
+    kept: list[Message] = []
+    for message in messages:
+        parts = tuple(p for p in message.parts if not isinstance(p, drop))
+        if len(parts) == len(message.parts):
+            kept.append(message)
+        elif parts:
+            kept.append(replace(message, parts=parts))
+    return kept
+
+
+def hide_open_calls(messages: Sequence[Message], batch: Batch) -> list[Message]:
+    """The messages without the calls of an unanswered batch (no provider takes a call without a result)."""
+    ids = {c.call.call_id for c in batch.calls}
+    kept = list(messages)
+    for i in range(len(kept) - 1, -1, -1):
+        message = kept[i]
+        if not ids <= {p.call_id for p in message.parts if isinstance(p, ToolCall)}:
+            continue
+        parts = tuple(p for p in message.parts if not _belongs(p, ids))
+        kept[i : i + 1] = [replace(message, parts=parts)] if parts else []
+        break
+    return kept
+
+
+def _belongs(part: Part, ids: set[str]) -> bool:
+    if isinstance(part, ToolCall):
+        return part.call_id in ids
+    return isinstance(part, ApprovalRequest) and part.call.call_id in ids
