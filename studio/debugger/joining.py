@@ -5,33 +5,41 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from studio.engine.events import Event, TokensArrived
+from studio.agents.messages import AgentUpdate, Text
+from studio.engine.events import Event, OutputYielded, TokensArrived
+
+_Joinable = TokensArrived | OutputYielded
 
 
 class TokenJoiner:
-    """Collects events in order; a stream's tokens join the last ones of that stream if nothing else of its invocation
-    came between. The joined event keeps the time of its first part."""
+    """Collects events in order; chunks of a stream join the last ones of that stream if nothing else of its invocation
+    came between. A joined event stands where its first part stood and keeps that one's time.
+
+    A streaming agent tells each chunk twice: as tokens, and as an output if it is an output node. Each of the two is
+    a stream of its own, and neither ends the other.
+    """
 
     def __init__(self) -> None:
         self._ready: deque[Event | _Stream] = deque()
-        self._open: dict[str, _Stream] = {}
+        self._open: dict[tuple[str, type], _Stream] = {}
 
     def __len__(self) -> int:
         return len(self._ready)
 
     def add(self, event: Event) -> None:
         """Takes one event."""
-        invocation = getattr(event, "invocation", None)
-        if isinstance(event, TokensArrived):
-            stream = self._open.get(event.invocation)
-            if stream is not None and stream.first.kind == event.kind:
-                stream.texts.append(event.text)
-                return
-            self._open[event.invocation] = stream = _Stream(event)
-            self._ready.append(stream)
+        if isinstance(event, TokensArrived) or (isinstance(event, OutputYielded) and _is_text_chunk(event.data)):
+            key = (event.invocation, type(event))
+            stream = self._open.get(key)
+            if stream is None or not stream.takes(event):
+                stream = self._open[key] = _Stream()
+                self._ready.append(stream)
+            stream.parts.append(event)
             return
+        invocation = getattr(event, "invocation", None)
         if invocation is not None:
-            self._open.pop(invocation, None)
+            self._open.pop((invocation, TokensArrived), None)
+            self._open.pop((invocation, OutputYielded), None)
         self._ready.append(event)
 
     def pop(self) -> Event:
@@ -39,27 +47,57 @@ class TokenJoiner:
         item = self._ready.popleft()
         if not isinstance(item, _Stream):
             return item
-        if self._open.get(item.first.invocation) is item:
-            del self._open[item.first.invocation]
+        first = item.parts[0]
+        if self._open.get((first.invocation, type(first))) is item:
+            del self._open[first.invocation, type(first)]
         return item.joined()
 
 
 class _Stream:
-    __slots__ = ("first", "texts")
+    __slots__ = ("parts",)
 
-    def __init__(self, first: TokensArrived) -> None:
-        self.first = first
-        self.texts = [first.text]
+    def __init__(self) -> None:
+        self.parts: list[_Joinable] = []
 
-    def joined(self) -> TokensArrived:
-        first = self.first
-        if len(self.texts) == 1:
+    def takes(self, event: _Joinable) -> bool:
+        last = self.parts[-1]
+        if isinstance(event, TokensArrived) and isinstance(last, TokensArrived):
+            return event.kind == last.kind
+        if isinstance(event, OutputYielded) and isinstance(last, OutputYielded):
+            new, old = event.data, last.data
+            return (new.role, new.author, new.message_id) == (old.role, old.author, old.message_id) and (
+                event.intermediate == last.intermediate
+            )
+        return False
+
+    def joined(self) -> Event:
+        first = self.parts[0]
+        if len(self.parts) == 1:
             return first
-        return TokensArrived(first.t, first.node, first.invocation, "".join(self.texts), first.kind, first.inside)
+        if isinstance(first, TokensArrived):
+            tokens = [p for p in self.parts if isinstance(p, TokensArrived)]
+            text, chunks = "".join(t.text for t in tokens), sum(t.chunks for t in tokens)
+            return TokensArrived(first.t, first.node, first.invocation, text, first.kind, first.inside, chunks)
+        updates: list[AgentUpdate] = [p.data for p in self.parts if isinstance(p, OutputYielded)]
+        last = updates[-1]
+        data = AgentUpdate(
+            (Text("".join(u.text for u in updates)),),
+            last.role,
+            last.author,
+            last.message_id,
+            last.response_id,
+            next((u.usage for u in reversed(updates) if u.usage is not None), None),
+            last.finish_reason,
+        )
+        return OutputYielded(first.t, first.superstep, first.node, first.invocation, data, first.intermediate)
+
+
+def _is_text_chunk(data: object) -> bool:
+    return isinstance(data, AgentUpdate) and bool(data.parts) and all(isinstance(p, Text) for p in data.parts)
 
 
 def join_tokens(events: Iterable[Event]) -> list[Event]:
-    """The same events with each stream's neighbouring tokens joined."""
+    """The same events with each stream's neighbouring chunks joined."""
     joiner = TokenJoiner()
     for event in events:
         joiner.add(event)

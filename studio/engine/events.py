@@ -168,7 +168,7 @@ class CheckpointSaved:
     t: float
     checkpoint: str
     parent: str | None
-    kind: Literal["input", "superstep", "answers"]
+    kind: Literal["input", "superstep", "answers", "fork"]
     superstep: int
     bytes: int = 0
 
@@ -217,6 +217,8 @@ class TokensArrived:
     text: str
     kind: Literal["text", "reasoning"] = "text"
     inside: tuple[str, ...] = ()
+    chunks: int = 1
+    """How many chunks of the model are joined in ``text``."""
 
 
 @dataclass(frozen=True, slots=True)

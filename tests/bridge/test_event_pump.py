@@ -10,7 +10,7 @@ from studio.engine.events import Event, ModelCallFinished, SuperstepStarted, Tok
 
 
 def _tokens(invocation: str, text: str, kind: str = "text") -> TokensArrived:
-    return TokensArrived(0.0, "writer", invocation, text, kind)  # type: ignore[arg-type]
+    return TokensArrived(0.0, "writer", invocation, text, kind, chunks=len(text.split()) or 1)  # type: ignore[arg-type]
 
 
 class Screen:
@@ -56,7 +56,12 @@ def test_tokens_are_not_joined_across_another_event_of_their_invocation(qtbot: Q
     for event in (_tokens("a", "1"), _tokens("a", "2", "reasoning"), finished, _tokens("a", "3"), _tokens("a", "4")):
         screen.pump.append(event)
     qtbot.waitUntil(lambda: not screen.pump.pending)
-    assert screen.events == [_tokens("a", "1"), _tokens("a", "2", "reasoning"), finished, _tokens("a", "34")]
+    assert screen.events == [
+        _tokens("a", "1"),
+        _tokens("a", "2", "reasoning"),
+        finished,
+        TokensArrived(0.0, "writer", "a", "34", chunks=2),
+    ]
 
 
 def test_what_does_not_fit_into_a_frame_comes_in_the_next(qtbot: QtBot) -> None:
