@@ -80,5 +80,6 @@ def scene_font(theme: Theme, role: str, *, pixels: float = 0.0, weight: int = 0)
             made.setPointSizeF(pixels * 72.0 / QGuiApplication.primaryScreen().logicalDotsPerInchY())
         if weight:
             made.setWeight(QFont.Weight(weight))
+            made.setVariableAxis(QFont.Tag("wght"), weight)
         found = _fonts[key] = (made, QFontMetricsF(made))
     return found

@@ -44,6 +44,8 @@ def font(role: str, scale: float = 1.0) -> QFont:
     made.setFamilies([MONO if code else SANS, "DejaVu Sans Mono" if code else "DejaVu Sans"])
     made.setPixelSize(max(10, round(size * scale)))
     made.setWeight(QFont.Weight(weight))
+    # Qt 6.11 does not derive the axis of a variable application font from the weight.
+    made.setVariableAxis(QFont.Tag("wght"), weight)
     made.setFeature(QFont.Tag("tnum"), 1)
     if code:
         made.setFeature(QFont.Tag("calt"), 0)
