@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
+from functools import cache
 from importlib import resources
+from pathlib import Path
 
 from PySide6.QtGui import QFont, QFontDatabase
 
@@ -17,6 +22,7 @@ ROLES: dict[str, tuple[float, int]] = {
     "strong": (12, 500),
     "text": (12, 400),
     "small": (11, 400),
+    "small-strong": (11, 500),
     "tiny": (10.5, 600),
     "code": (12, 400),
     "code-small": (11.5, 400),
@@ -24,16 +30,32 @@ ROLES: dict[str, tuple[float, int]] = {
 """Role -> device-independent pixels, weight."""
 
 
+_PACKAGES = ("fontpkg_inter", "fontpkg_jetbrains_mono")
+
+
+def register() -> None:
+    """Tells fontconfig about the bundled fonts; call it before the application object is made.
+
+    Qt 6.11 finds the weights of a variable font only if fontconfig lists them, not with ``addApplicationFont``: a bold
+    word or a ``font-weight`` of the style sheet would stay regular. Elsewhere than on Linux this does nothing.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        library = ctypes.CDLL("libfontconfig.so.1")
+        for folder in _folders():
+            library.FcConfigAppFontAddDir(None, os.fsencode(folder))
+    except (OSError, AttributeError):
+        return
+
+
 def load() -> None:
-    """Registers the bundled fonts; a missing package leaves the system's fonts."""
-    for package in ("fontpkg_inter", "fontpkg_jetbrains_mono"):
-        try:
-            folder = resources.files(package) / "files"
-        except ModuleNotFoundError:
-            continue
-        for file in folder.iterdir():
-            if file.name.endswith(".ttf"):
-                QFontDatabase.addApplicationFont(str(file))
+    """Registers the bundled fonts with Qt, if it does not know them yet; a missing package leaves the system's fonts."""
+    if {SANS, MONO} <= set(QFontDatabase.families()):
+        return
+    for folder in _folders():
+        for file in folder.glob("*.ttf"):
+            QFontDatabase.addApplicationFont(str(file))
 
 
 def font(role: str, scale: float = 1.0) -> QFont:
@@ -44,10 +66,26 @@ def font(role: str, scale: float = 1.0) -> QFont:
     made.setFamilies([MONO if code else SANS, "DejaVu Sans Mono" if code else "DejaVu Sans"])
     made.setPixelSize(max(10, round(size * scale)))
     made.setWeight(QFont.Weight(weight))
-    # Qt 6.11 does not derive the axis of a variable application font from the weight.
-    made.setVariableAxis(QFont.Tag("wght"), weight)
+    if weight != 400 and not _has_weights():
+        made.setVariableAxis(QFont.Tag("wght"), weight)
     made.setFeature(QFont.Tag("tnum"), 1)
     if code:
         made.setFeature(QFont.Tag("calt"), 0)
         made.setFeature(QFont.Tag("liga"), 0)
     return made
+
+
+@cache
+def _has_weights() -> bool:
+    """Whether the weights of Inter are fonts of their own; see :func:`register`."""
+    return "SemiBold" in QFontDatabase.styles(SANS)
+
+
+def _folders() -> list[Path]:
+    found = []
+    for package in _PACKAGES:
+        try:
+            found.append(Path(str(resources.files(package) / "files")))
+        except ModuleNotFoundError:
+            continue
+    return found

@@ -1,0 +1,248 @@
+"""All actions, as data: menus, tool bar, shortcuts, tooltips and the command palette are made from this list.
+
+An action is drawn only where the window has a function for it. What an action needs in order to apply is asked of a
+:class:`Situation`; the answer is a reason, so that a disabled control can say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Page = Literal["welcome", "workflow", "export"]
+Reason = str
+"""Why an action does not apply; empty: it applies."""
+
+NO_WORKFLOW = "No workflow is open."
+NO_SELECTION = "Nothing is selected."
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What decides which actions apply, and how some are called, at this moment."""
+
+    page: Page = "welcome"
+    undo: str | None = None
+    """Text of the step that undo takes back; None if there is none."""
+    redo: str | None = None
+    selected: tuple[str, ...] = ()
+    selected_node: str | None = None
+    """The one selected node."""
+    checkpoint: str | None = None
+    """The checkpoint that is looked at."""
+    requests: int = 0
+    problems: int = 0
+    dirty: bool = False
+    paused: bool = False
+    run: Mapping[str, str] = field(default_factory=dict)
+    """Run command -> why it does not apply; a missing command applies."""
+    checked: frozenset[str] = frozenset()
+    """Ids of checkable actions that are on."""
+
+
+def always(_now: Situation) -> Reason:
+    return ""
+
+
+def on_workflow(now: Situation) -> Reason:
+    return "" if now.page == "workflow" else NO_WORKFLOW
+
+
+def on_tab(now: Situation) -> Reason:
+    return "" if now.page != "welcome" else NO_WORKFLOW
+
+
+def on_selection(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if now.selected else NO_SELECTION)
+
+
+def on_node(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if now.selected_node else "Select one node.")
+
+
+def on_checkpoint(command: str) -> Callable[[Situation], Reason]:
+    def why(now: Situation) -> Reason:
+        return on_workflow(now) or ("" if now.checkpoint else "Select a checkpoint.") or now.run.get(command, "")
+
+    return why
+
+
+def on_run(command: str) -> Callable[[Situation], Reason]:
+    def why(now: Situation) -> Reason:
+        return on_workflow(now) or now.run.get(command, "")
+
+    return why
+
+
+def _undoable(now: Situation) -> Reason:
+    return "" if now.undo is not None else "Nothing to undo."
+
+
+def _redoable(now: Situation) -> Reason:
+    return "" if now.redo is not None else "Nothing to redo."
+
+
+def _waiting(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if now.requests else "Nobody is waiting for you.")
+
+
+def _with_problems(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if now.problems else "No problems.")
+
+
+def _undo_text(now: Situation) -> str:
+    return f"Undo {_lower(now.undo)}" if now.undo else "Undo"
+
+
+def _redo_text(now: Situation) -> str:
+    return f"Redo {_lower(now.redo)}" if now.redo else "Redo"
+
+
+def _run_text(now: Situation) -> str:
+    return "Continue" if now.paused else "Run"
+
+
+def _lower(text: str) -> str:
+    """A step's text inside a sentence: "Move Writer" becomes "move Writer"; names and abbreviations keep their case."""
+    return text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action. ``keys`` are portable key sequences, the first is shown; ``mac`` are further ones on macOS.
+
+    ``context``: ``window`` keys work everywhere in the window, ``canvas`` keys only with the focus on the canvas or
+    outline, so that single letters stay usable in text fields. ``section`` separates groups in a menu."""
+
+    id: str
+    text: str
+    menu: str = ""
+    section: int = 0
+    icon: str = ""
+    keys: tuple[str, ...] = ()
+    mac: tuple[str, ...] = ()
+    context: Literal["window", "canvas"] = "window"
+    why_not: Callable[[Situation], Reason] = always
+    text_now: Callable[[Situation], str] | None = None
+    hint: str = ""
+    """One sentence for the tooltip; the text alone if empty."""
+    checkable: bool = False
+    palette: bool = True
+    """Whether the command palette lists it."""
+    submenu: str = ""
+    """Name of a submenu of ``menu`` in which the action stands."""
+
+
+MENUS = ("File", "Edit", "View", "Insert", "Run", "Checkpoints", "Window", "Help")
+
+FILE = (
+    Action("file.new", "New workflow", "File", 0, "plus", ("Ctrl+N",)),
+    Action("file.open", "Open…", "File", 0, "folder-open", ("Ctrl+O",)),
+    Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=on_workflow),
+    Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_workflow),
+    Action("file.export", "Export code", "File", 2, "own:code", ("Ctrl+Shift+E",), why_not=on_workflow,
+           hint="Show the Python project that this workflow becomes"),
+    Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
+    Action("app.settings", "Settings…", "File", 4, "settings", ("Ctrl+,",)),
+    Action("app.quit", "Quit", "File", 5, "", ("Ctrl+Q",)),
+)  # fmt: skip
+
+EDIT = (
+    Action("edit.undo", "Undo", "Edit", 0, "own:undo", ("Ctrl+Z",), why_not=_undoable, text_now=_undo_text),
+    Action("edit.redo", "Redo", "Edit", 0, "own:redo", ("Ctrl+Shift+Z", "Ctrl+Y"), why_not=_redoable,
+           text_now=_redo_text),
+    Action("edit.cut", "Cut", "Edit", 1, "scissors", ("Ctrl+X",), context="canvas", why_not=on_selection),
+    Action("edit.copy", "Copy", "Edit", 1, "copy", ("Ctrl+C",), context="canvas", why_not=on_selection),
+    Action("edit.paste", "Paste", "Edit", 1, "clipboard-paste", ("Ctrl+V",), context="canvas", why_not=on_workflow),
+    Action("edit.duplicate", "Duplicate", "Edit", 1, "copy-plus", ("Ctrl+D",), context="canvas", why_not=on_selection),
+    Action("edit.delete", "Delete", "Edit", 1, "trash-2", ("Del",), ("Backspace",), context="canvas",
+           why_not=on_selection),
+    Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
+    Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=on_node),
+    Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=on_node),
+    Action("edit.find", "Find node…", "Edit", 4, "search", ("Ctrl+F", "Ctrl+P"), why_not=on_workflow),
+)  # fmt: skip
+
+VIEW = (
+    Action("view.zoom_in", "Zoom in", "View", 0, "zoom-in", ("Ctrl++", "Ctrl+="), why_not=on_workflow),
+    Action("view.zoom_out", "Zoom out", "View", 0, "zoom-out", ("Ctrl+-",), why_not=on_workflow),
+    Action("view.zoom_actual", "Actual size", "View", 0, "", ("Ctrl+0",), why_not=on_workflow),
+    Action("view.fit", "Fit all", "View", 0, "maximize", ("Home",), context="canvas", why_not=on_workflow),
+    Action("view.fit_selection", "Fit selection", "View", 0, "", (".",), context="canvas", why_not=on_selection),
+    Action("view.arrange", "Arrange", "View", 1, "network", ("Ctrl+Shift+L",), why_not=on_workflow,
+           hint="Place the selected nodes, or all, from left to right"),
+    Action("view.minimap", "Minimap", "View", 1, "", ("Ctrl+Shift+M",), why_not=on_workflow, checkable=True),
+    Action("view.snap", "Snap to grid", "View", 1, "", ("Shift+G",), context="canvas", why_not=on_workflow,
+           checkable=True),
+    Action("view.left", "Left side", "View", 2, "", ("Alt+1",), ("Ctrl+Alt+1",), why_not=on_workflow, checkable=True),
+    Action("view.bottom", "Bottom panels", "View", 2, "", ("Alt+2",), ("Ctrl+Alt+2",), why_not=on_workflow,
+           checkable=True),
+    Action("view.right", "Right side", "View", 2, "", ("Alt+3",), ("Ctrl+Alt+3",), why_not=on_workflow, checkable=True),
+    Action("view.checkpoints", "Checkpoint strip", "View", 2, "", why_not=on_workflow, checkable=True),
+    Action("view.canvas_only", "Whole window for the canvas", "View", 2, "", ("Alt+0",), ("Ctrl+Alt+0",),
+           why_not=on_workflow, checkable=True),
+    Action("view.default_layout", "Default layout", "View", 3, "", why_not=on_workflow),
+    Action("theme.system", "As the system", "View", 4, "", checkable=True, submenu="Theme"),
+    Action("theme.light", "Light", "View", 4, "sun", checkable=True, submenu="Theme"),
+    Action("theme.dark", "Dark", "View", 4, "moon", checkable=True, submenu="Theme"),
+    Action("view.full_screen", "Full screen", "View", 5, "", ("Shift+F11",), ("Ctrl+Meta+F",), checkable=True),
+)  # fmt: skip
+
+INSERT = (
+    Action("insert.search", "Add node…", "Insert", 0, "plus", ("Shift+A",), context="canvas", why_not=on_workflow),
+    Action("insert.agent", "Agent", "Insert", 1, "own:agent", why_not=on_workflow),
+    Action("insert.function", "Function", "Insert", 1, "own:function", why_not=on_workflow),
+    Action("insert.human_input", "Human input", "Insert", 1, "own:human-input", why_not=on_workflow),
+    Action("insert.sub_workflow", "Sub-workflow", "Insert", 1, "own:sub-workflow", why_not=on_workflow),
+    Action("insert.template", "Template", "Insert", 1, "own:template", why_not=on_workflow),
+    Action("insert.note", "Note", "Insert", 2, "sticky-note", ("N",), context="canvas", why_not=on_workflow),
+)  # fmt: skip
+
+RUN = (
+    Action("run.run", "Run", "Run", 0, "own:play", ("F5",), ("Ctrl+R",), why_not=on_run("run"), text_now=_run_text,
+           hint="Run with the input in the tool bar"),
+    Action("run.pause", "Pause", "Run", 0, "own:pause", ("F7",), ("Ctrl+Alt+P",), why_not=on_run("pause"),
+           hint="Pause at the next superstep"),
+    Action("run.step", "Step", "Run", 0, "own:step-superstep", ("F10",), ("Ctrl+Alt+S",), why_not=on_run("step"),
+           hint="Run one superstep, then pause"),
+    Action("run.stop", "Stop", "Run", 0, "own:stop", ("Shift+F5",), ("Ctrl+.",), why_not=on_run("stop"),
+           hint="Cancel the run at once"),
+    Action("run.restart", "Restart", "Run", 0, "own:restart", ("Ctrl+Shift+F5",), ("Ctrl+Shift+R",),
+           why_not=on_run("restart"), hint="Stop, then run again with the same input"),
+    Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_workflow),
+    Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),
+    Action("run.breakpoint", "Breakpoint on or off", "Run", 2, "own:octagon-on", ("F9",), ("Ctrl+Alt+B",),
+           why_not=on_node, hint="Stop before the selected node runs"),
+)  # fmt: skip
+
+CHECKPOINTS = (
+    Action("checkpoint.restore", "Restore", "Checkpoints", 0, "history", why_not=on_checkpoint("restore"),
+           hint="Show the moment of the selected checkpoint and pause there"),
+    Action("checkpoint.fork", "Fork", "Checkpoints", 0, "git-branch", why_not=on_checkpoint("fork"),
+           hint="Run a new branch from the selected checkpoint"),
+    Action("checkpoint.show", "Go to the checkpoint strip", "Checkpoints", 1, "", why_not=on_workflow),
+)  # fmt: skip
+
+WINDOW = (
+    Action("go.next_tab", "Next tab", "Window", 0, "", ("Ctrl+Tab",), ("Meta+Tab",), why_not=on_tab),
+    Action("go.previous_tab", "Previous tab", "Window", 0, "", ("Ctrl+Shift+Tab",), ("Meta+Shift+Tab",),
+           why_not=on_tab),
+    Action("go.canvas", "Canvas", "Window", 1, "", ("Ctrl+1",), why_not=on_workflow),
+    Action("go.inspector", "Inspector", "Window", 1, "", ("Ctrl+2",), why_not=on_workflow),
+    Action("go.run_panel", "Run panel", "Window", 1, "", ("Ctrl+3",), why_not=on_workflow),
+    Action("go.outline", "Outline", "Window", 1, "", ("Ctrl+4",), why_not=on_workflow),
+    Action("go.problems", "Problems", "Window", 1, "", why_not=on_workflow),
+    Action("go.next_panel", "Next panel", "Window", 2, "", ("F6",), why_not=on_workflow),
+    Action("go.previous_panel", "Previous panel", "Window", 2, "", ("Shift+F6",), why_not=on_workflow),
+    Action("go.next_problem", "Next problem", "Window", 3, "", ("F8",), why_not=_with_problems),
+    Action("go.previous_problem", "Previous problem", "Window", 3, "", ("Shift+F8",), why_not=_with_problems),
+    Action("go.welcome", "Welcome", "Window", 4, "house"),
+)  # fmt: skip
+
+HELP = (
+    Action("app.palette", "All commands…", "Help", 0, "command", ("Ctrl+Shift+P",), palette=False),
+    Action("app.about", "About Superstep Studio", "Help", 1, "info"),
+)  # fmt: skip
+
+ACTIONS: tuple[Action, ...] = (*FILE, *EDIT, *VIEW, *INSERT, *RUN, *CHECKPOINTS, *WINDOW, *HELP)
