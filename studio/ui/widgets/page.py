@@ -1,0 +1,33 @@
+"""A scrolling column of sections and fields."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+
+class Page(QScrollArea):
+    """Content as wide as the page; only a vertical scroll bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        content = QWidget()
+        content.setObjectName("page")
+        self.body = QVBoxLayout(content)
+        self.body.setContentsMargins(0, 0, 0, 12)
+        self.body.setSpacing(0)
+        self.body.addStretch(1)
+        self.setWidget(content)
+        self.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+
+    def add(self, widget: QWidget) -> None:
+        """Puts a widget at the end."""
+        self.body.insertWidget(self.body.count() - 1, widget)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 40)

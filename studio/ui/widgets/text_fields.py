@@ -1,0 +1,194 @@
+"""Text fields that edit a document while one types: the cursor stays, and Ctrl+Z undoes typing first.
+
+``edited`` is emitted for every change that the user makes; ``show_value`` never emits. When a field has no typing left
+to undo it emits ``undo_requested``: the document's undo comes next.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QKeySequence,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QTextEdit, QWidget
+
+from studio.ui.theme import Theme
+from studio.ui.widgets.polish import repolish
+
+MAX_LINES = 12
+"""A text box grows to this many lines, then it scrolls."""
+
+
+class LineField(QLineEdit):
+    """One line of text."""
+
+    edited = Signal(object)
+    left = Signal()
+    """The field lost the focus."""
+    undo_requested = Signal()
+    redo_requested = Signal()
+
+    def __init__(
+        self, theme: Theme, placeholder: str = "", *, mono: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setPlaceholderText(placeholder)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        if mono:
+            self.setFont(theme.font("code-small"))
+        self.textEdited.connect(self._on_text_edited)
+        self.editingFinished.connect(self.left)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, self.sizeHint().height())
+
+    def show_value(self, value: object) -> None:
+        """Shows a value; keeps the cursor where it is as far as it can."""
+        text = "" if value is None else str(value)
+        if text == self.text():
+            return
+        at = self.cursorPosition()
+        self.setText(text)
+        self.setCursorPosition(min(at, len(text)) if self.hasFocus() else 0)
+
+    def set_bad(self, bad: bool) -> None:
+        """Draws the outline of an error."""
+        repolish(self, "bad", bad)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            if self.isUndoAvailable():
+                self.undo()
+                self.edited.emit(self.text())
+            else:
+                self.undo_requested.emit()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            if self.isRedoAvailable():
+                self.redo()
+                self.edited.emit(self.text())
+            else:
+                self.redo_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_text_edited(self, text: str) -> None:
+        self.edited.emit(text)
+
+
+class TextBox(QTextEdit):
+    """Several lines of plain text that grow to :data:`MAX_LINES`; a document's block format gives the line height."""
+
+    edited = Signal(object)
+    left = Signal()
+    undo_requested = Signal()
+    redo_requested = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        placeholder: str = "",
+        *,
+        lines: int = 3,
+        line_height: int = 17,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme, self._lines, self._line_height = theme, lines, line_height
+        self._showing = False
+        self.max_lines = MAX_LINES
+        self.setAcceptRichText(False)
+        self.setPlaceholderText(placeholder)
+        self.setTabChangesFocus(True)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(3)
+        self._format_blocks()
+        self.textChanged.connect(self._on_text_changed)
+        self.document().documentLayout().documentSizeChanged.connect(self._on_document_size_changed)
+        self._fit()
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        return self.toPlainText()
+
+    def show_value(self, value: object) -> None:
+        """Shows a text. Only what differs is replaced, so the cursor and the scroll position stay."""
+        text = "" if value is None else str(value)
+        now = self.toPlainText()
+        if text == now:
+            return
+        start, end_now, end_text = changed_span(now, text)
+        self._showing = True
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end_now, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(text[start:end_text])
+        self.document().clearUndoRedoStacks()
+        self._showing = False
+        self._fit()
+
+    def set_bad(self, bad: bool) -> None:
+        """Draws the outline of an error."""
+        repolish(self, "bad", bad)
+
+    def set_read_only(self, read_only: bool) -> None:
+        """Shows text that cannot be changed; it can still be copied."""
+        self.setReadOnly(read_only)
+        repolish(self, "read", read_only)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            if self.document().isUndoAvailable():
+                self.undo()
+            else:
+                self.undo_requested.emit()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            if self.document().isRedoAvailable():
+                self.redo()
+            else:
+                self.redo_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: object) -> None:
+        super().focusOutEvent(event)  # type: ignore[arg-type]
+        self.left.emit()
+
+    def _format_blocks(self) -> None:
+        block = QTextBlockFormat()
+        block.setLineHeight(self._line_height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(block)
+        self.document().clearUndoRedoStacks()
+
+    def _on_text_changed(self) -> None:
+        if not self._showing:
+            self.edited.emit(self.toPlainText())
+
+    def _on_document_size_changed(self, _size: object) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        shown = max(self._lines, min(self.max_lines, round(self.document().size().height() - 6) // self._line_height))
+        height = shown * self._line_height + 6 + 10
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+
+
+def changed_span(old: str, new: str) -> tuple[int, int, int]:
+    """The part that differs: start, its end in ``old``, its end in ``new``."""
+    start = 0
+    most = min(len(old), len(new))
+    while start < most and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < most - start and old[len(old) - 1 - tail] == new[len(new) - 1 - tail]:
+        tail += 1
+    return start, len(old) - tail, len(new) - tail
