@@ -1,0 +1,224 @@
+"""Copy, paste, duplicate: a piece of a document as JSON text, put in with fresh ids and names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from studio.document.conditions import Condition
+from studio.document.edits import Batch, Edit, Insert, SetPlaces, SetWorkflow
+from studio.document.geometry import GRID, bounds, moved
+from studio.document.ids import condition_name, make_id, taken_ids, unique_name
+from studio.document.lines import pairs
+from studio.document.model import (
+    DirectEdge,
+    Edge,
+    FanInEdge,
+    FanOutEdge,
+    HandoffEdge,
+    Place,
+    SwitchEdge,
+    UnknownEdge,
+    Workflow,
+)
+from studio.document.problems import Problem
+
+FORMAT = "superstep-clipping"
+MIME = "application/x-superstep-clipping+json"
+
+
+def copy_items(workflow: Workflow, ids: Iterable[str]) -> str:
+    """The chosen items, and the edges among them, as JSON text for the clipboard. Also the declarations they use by
+    name (types, tools, modules, state) and the offline scripts of copied nodes."""
+    return _clipping(workflow, frozenset(ids)).model_dump_json(by_alias=True)
+
+
+class _Clipping(Workflow):
+    format: str = FORMAT
+
+
+def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
+    nodes = tuple(n for n in workflow.nodes if n.id in ids)
+    kept = frozenset(n.id for n in nodes)
+    edges = tuple(e for e in (_cut(edge, kept, ids) for edge in workflow.edges) if e is not None)
+    notes = tuple(n for n in workflow.notes if n.id in ids)
+    groups = tuple(
+        g.model_copy(update={"members": tuple(m for m in g.members if m in ids)}) for g in workflow.groups if g.id in ids
+    )
+    placed = {i.id for i in (*nodes, *edges, *notes, *groups)}
+    scripts = {k: v for k, v in workflow.offline.nodes.items() if k in kept}
+    return _Clipping(
+        nodes=nodes,
+        edges=edges,
+        notes=notes,
+        groups=groups,
+        types=workflow.types,
+        state=workflow.state,
+        tools=workflow.tools,
+        modules=workflow.modules,
+        offline=workflow.offline.model_copy(update={"nodes": scripts}),
+        places={k: p for k, p in workflow.places.items() if k in placed},
+    )
+
+
+def _cut(edge: Edge, kept: frozenset[str], ids: frozenset[str]) -> Edge | None:
+    """What of an edge lies among the chosen items. A switch or fan-out comes along if it was chosen itself."""
+    match edge:
+        case DirectEdge() | HandoffEdge():
+            return edge if edge.source in kept and edge.target in kept else None
+        case SwitchEdge() if edge.id in ids:
+            values = {
+                "source": edge.source if edge.source in kept else None,
+                "cases": tuple(c for c in edge.cases if c.target in kept),
+                "default": edge.default if edge.default in kept else None,
+            }
+            return edge.model_copy(update=values)
+        case FanOutEdge() if edge.id in ids:
+            targets = tuple(t for t in edge.targets if t in kept)
+            selection = {t: c for t, c in (edge.selection or {}).items() if t in targets} or None
+            source = edge.source if edge.source in kept else None
+            return edge.model_copy(update={"source": source, "targets": targets, "selection": selection})
+        case FanInEdge():
+            sources = tuple(s for s in edge.sources if s in kept)
+            return edge.model_copy(update={"sources": sources}) if edge.target in kept and sources else None
+        case UnknownEdge() if edge.id in ids:
+            return edge
+    return None
+
+
+def paste_items(workflow: Workflow, text: str, place: Place | None = None) -> Edit | Problem:
+    """Puts copied items in, their top left corner at ``place`` (None: a little beside where they were).
+
+    Everything gets a fresh id, nodes get fresh names. Declarations come along unless the document has one of that name.
+    Text that is not a piece of a workflow: a :class:`Problem`, nothing changes. Use :func:`pasted_ids` to select.
+    """
+    clipping = read_clipping(text)
+    if isinstance(clipping, Problem):
+        return clipping
+    renamed = _fresh_ids(workflow, clipping)
+    edits: list[Edit] = []
+    grown = workflow
+    for where in ("nodes", "edges", "notes", "groups"):
+        for item in getattr(clipping, where):
+            insert = Insert(where, _renamed(grown, item, renamed))
+            grown = insert.apply(grown).workflow
+            edits.append(insert)
+    places = _shifted(clipping, renamed, place)
+    if places:
+        edits.append(SetPlaces(places))
+    declared = _declarations(workflow, clipping, renamed)
+    if declared:
+        edits.append(SetWorkflow(declared))
+    return Batch(tuple(edits))
+
+
+def pasted_ids(edit: Edit) -> tuple[str, ...]:
+    """The ids of what an edit of this module puts in, to select afterwards."""
+    if isinstance(edit, Batch):
+        return tuple(e.item.id for e in edit.edits if isinstance(e, Insert))
+    return ()
+
+
+def duplicate(workflow: Workflow, ids: Iterable[str]) -> Edit:
+    """A copy of the chosen items beside them, with the edges among them."""
+    edit = paste_items(workflow, copy_items(workflow, ids))
+    assert not isinstance(edit, Problem)  # a clipping of our own can be read
+    return edit
+
+
+def read_clipping(text: str) -> Workflow | Problem:
+    """The piece of a workflow in a clipboard text."""
+    problem = Problem("not_a_clipping", "The clipboard holds no nodes of a workflow.")
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return problem
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return problem
+    try:
+        return _Clipping.model_validate(data)
+    except (ValidationError, RecursionError):
+        return problem
+
+
+def _fresh_ids(workflow: Workflow, clipping: Workflow) -> dict[str, str]:
+    taken = set(taken_ids(workflow))
+    renamed: dict[str, str] = {}
+    items = [(i.id, getattr(i, "name", "")) for i in (*clipping.nodes, *clipping.notes, *clipping.groups)]
+    items += [(e.id, getattr(e, "name", "") if isinstance(e, SwitchEdge | FanOutEdge) else "") for e in clipping.edges]
+    items += [(c.id, "") for e in clipping.edges if isinstance(e, SwitchEdge) for c in e.cases]
+    for old, name in items:
+        new = old if old and old not in taken else make_id(name or old, taken, old)
+        renamed[old] = new
+        taken.add(new)
+    return renamed
+
+
+def _condition(condition: Condition | None, owner: str) -> Condition | None:
+    return None if condition is None else condition.model_copy(update={"name": condition_name(owner)})
+
+
+def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
+    values: dict[str, Any] = {"id": ids[item.id]}
+    match item:
+        case DirectEdge():
+            values |= {"source": ids[item.source], "target": ids[item.target]}
+            values["condition"] = _condition(item.condition, ids[item.id])
+        case HandoffEdge():
+            values |= {"source": ids[item.source], "target": ids[item.target]}
+        case SwitchEdge():
+            cases = [
+                c.model_copy(
+                    update={
+                        "id": ids[c.id],
+                        "target": ids[c.target],
+                        "condition": _condition(c.condition, ids[c.id]),
+                    }
+                )
+                for c in item.cases
+            ]
+            values |= {"source": ids.get(item.source or ""), "cases": tuple(cases), "default": ids.get(item.default or "")}
+        case FanOutEdge():
+            selection = {ids[t]: c for t, c in (item.selection or {}).items()} or None
+            targets = tuple(ids[t] for t in item.targets)
+            values |= {"source": ids.get(item.source or ""), "targets": targets, "selection": selection}
+        case FanInEdge():
+            values |= {"sources": tuple(ids[s] for s in item.sources), "target": ids[item.target]}
+        case UnknownEdge():
+            pass
+        case _:
+            if getattr(item, "members", None) is not None:
+                values["members"] = tuple(ids[m] for m in item.members if m in ids)
+    if not isinstance(item, UnknownEdge) and getattr(item, "name", ""):
+        values["name"] = unique_name(item.name, workflow)
+    return item.model_copy(update=values)
+
+
+def _shifted(clipping: Workflow, ids: dict[str, str], place: Place | None) -> dict[str, Place | None]:
+    box = bounds(clipping, clipping.places)
+    if box is None:
+        return {}
+    dx, dy = (place.x - box[0], place.y - box[1]) if place is not None else (3 * GRID, 3 * GRID)
+    return {ids[i]: moved(p, dx, dy) for i, p in clipping.places.items() if i in ids}
+
+
+def _declarations(workflow: Workflow, clipping: Workflow, ids: dict[str, str]) -> dict[str, Any]:
+    """Types, tools, modules and state keys that the document lacks, the scripts of the new nodes, and a start."""
+    values: dict[str, Any] = {}
+    for name, key in (("types", "name"), ("tools", "name"), ("modules", "name"), ("state", "key")):
+        have = {getattr(d, key) for d in getattr(workflow, name)}
+        new = tuple(d for d in getattr(clipping, name) if getattr(d, key) not in have)
+        if new:
+            values[name] = (*getattr(workflow, name), *new)
+    scripts = {ids[k]: v for k, v in clipping.offline.nodes.items() if k in ids}
+    if scripts:
+        nodes = {**workflow.offline.nodes, **scripts}
+        values["offline"] = workflow.offline.model_copy(update={"nodes": nodes})
+    if workflow.start is None and clipping.nodes:
+        sources = {source for source, _, _ in pairs(clipping)}
+        first = next((n.id for n in clipping.nodes if n.id in sources), clipping.nodes[0].id)
+        values["start"] = ids[first]
+    return values

@@ -1,0 +1,100 @@
+"""Sizes and places of what is drawn, in scene units: what the canvas, arrange and the commands agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.document.model import FanOutEdge, JoinNode, Note, Place, SwitchEdge, Workflow
+
+GRID = 8.0
+GAP_X = 72.0
+GAP_Y = 40.0
+CARD = (200.0, 64.0)
+JOIN = (8.0, 188.0)
+FAN_OUT = (8.0, 64.0)
+SWITCH = (40.0, 40.0)
+NOTE = (240.0, 160.0)
+PORT_Y = 32.0
+"""The middle of a card's ports below its top edge."""
+
+
+def default_size(item: object) -> tuple[float, float]:
+    """Width and height of a node, switch, fan-out or note that has none of its own."""
+    match item:
+        case JoinNode():
+            return JOIN
+        case SwitchEdge():
+            return SWITCH
+        case FanOutEdge():
+            return FAN_OUT
+        case Note():
+            return NOTE
+    return CARD
+
+
+def drawn(workflow: Workflow) -> dict[str, object]:
+    """Everything with a place of its own except groups: nodes, switches, fan-outs, notes, by id."""
+    junctions = (e for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge))
+    return {item.id: item for item in (*workflow.nodes, *junctions, *workflow.notes)}
+
+
+def size_of(workflow: Workflow, item_id: str) -> tuple[float, float]:
+    """Width and height of an item as drawn."""
+    width, height = default_size(drawn(workflow).get(item_id))
+    place = workflow.places.get(item_id)
+    if place is None:
+        return width, height
+    return place.width or width, place.height or height
+
+
+def snapped(value: float) -> float:
+    """To the grid."""
+    return round(value / GRID) * GRID
+
+
+def moved(place: Place, dx: float, dy: float) -> Place:
+    """The same place, shifted; size and unknown fields are kept."""
+    return place.model_copy(update={"x": place.x + dx, "y": place.y + dy})
+
+
+def bounds(workflow: Workflow, ids: Iterable[str]) -> tuple[float, float, float, float] | None:
+    """Left, top, right, bottom around the placed ones of these items; None if none has a place."""
+    boxes = []
+    for item_id in ids:
+        place = workflow.places.get(item_id)
+        if place is not None:
+            width, height = size_of(workflow, item_id)
+            boxes.append((place.x, place.y, place.x + width, place.y + height))
+    if not boxes:
+        return None
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return min(left), min(top), max(right), max(bottom)
+
+
+def between(workflow: Workflow, first: str, second: str, size: tuple[float, float]) -> Place | None:
+    """The place of something of this size in the middle of two placed items; None if one has no place."""
+    box = bounds(workflow, (first,)), bounds(workflow, (second,))
+    if box[0] is None or box[1] is None:
+        return None
+    x = (box[0][0] + box[0][2] + box[1][0] + box[1][2]) / 4 - size[0] / 2
+    y = (box[0][1] + box[0][3] + box[1][1] + box[1][3]) / 4 - size[1] / 2
+    return Place(x=snapped(x), y=snapped(y))
+
+
+def free_place(workflow: Workflow, size: tuple[float, float] = CARD, wanted: Place | None = None) -> Place:
+    """A place that covers nothing: the wanted one, else right of everything; shifted down until it is free."""
+    place = wanted or _right_of_everything(workflow)
+    boxes = [b for b in (bounds(workflow, (i,)) for i in drawn(workflow)) if b is not None]
+    while any(_covers(place, size, box) for box in boxes):
+        place = moved(place, 0, GAP_Y)
+    return place
+
+
+def _right_of_everything(workflow: Workflow) -> Place:
+    box = bounds(workflow, (n.id for n in workflow.nodes))
+    return Place(x=0, y=0) if box is None else Place(x=snapped(box[2] + GAP_X), y=snapped(box[1]))
+
+
+def _covers(place: Place, size: tuple[float, float], box: tuple[float, float, float, float]) -> bool:
+    apart = place.x + size[0] <= box[0] or place.x >= box[2] or place.y + size[1] <= box[1] or place.y >= box[3]
+    return not apart

@@ -1,0 +1,115 @@
+"""The lines of a drawing: each connection between two things, with an id that commands understand.
+
+An edge group is one edge in the document but several lines on the canvas. Ids: a direct or hand-off edge has its own; a
+case of a switch has the id of the case; the others are made from the group's id and a ``:``, which no id contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from studio.document.conditions import Condition, describe
+from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, SwitchEdge, Workflow
+
+LineKind = Literal["direct", "handoff", "into_switch", "case", "default", "into_fan_out", "leg", "fan_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line from ``source`` to ``target`` (ids of nodes, switches or fan-outs), part of edge group ``edge``."""
+
+    id: str
+    kind: LineKind
+    edge: str
+    source: str
+    target: str
+    label: str = ""
+    condition: Condition | None = None
+
+
+def into_id(group_id: str) -> str:
+    """The id of the line from a source into a switch or fan-out."""
+    return f"{group_id}:in"
+
+
+def default_id(switch_id: str) -> str:
+    """The id of the default line of a switch; no case is called ``default``, since this holds a colon."""
+    return f"{switch_id}:default"
+
+
+def leg_id(group_id: str, end: str) -> str:
+    """The id of the line of a fan-out to a target, or of a fan-in from a source."""
+    return f"{group_id}:to:{end}"
+
+
+def lines(workflow: Workflow) -> Iterator[Line]:
+    """Every line of the drawing, in document order."""
+    for edge in workflow.edges:
+        match edge:
+            case DirectEdge():
+                label = edge.label or (describe(edge.condition) if edge.condition is not None else "")
+                yield Line(edge.id, "direct", edge.id, edge.source, edge.target, label, edge.condition)
+            case HandoffEdge():
+                yield Line(edge.id, "handoff", edge.id, edge.source, edge.target, edge.reason)
+            case SwitchEdge():
+                yield from _switch_lines(edge)
+            case FanOutEdge():
+                yield from _fan_out_lines(edge)
+            case FanInEdge():
+                for source in edge.sources:
+                    yield Line(leg_id(edge.id, source), "fan_in", edge.id, source, edge.target)
+
+
+def _switch_lines(edge: SwitchEdge) -> Iterator[Line]:
+    if edge.source is not None:
+        yield Line(into_id(edge.id), "into_switch", edge.id, edge.source, edge.id)
+    for case in edge.cases:
+        label = case.label or describe(case.condition)
+        yield Line(case.id, "case", edge.id, edge.id, case.target, label, case.condition)
+    if edge.default is not None:
+        yield Line(default_id(edge.id), "default", edge.id, edge.id, edge.default, edge.default_label)
+
+
+def _fan_out_lines(edge: FanOutEdge) -> Iterator[Line]:
+    if edge.source is not None:
+        yield Line(into_id(edge.id), "into_fan_out", edge.id, edge.source, edge.id)
+    for target in edge.targets:
+        condition = (edge.selection or {}).get(target)
+        label = describe(condition) if condition is not None else ""
+        yield Line(leg_id(edge.id, target), "leg", edge.id, edge.id, target, label, condition)
+
+
+def line(workflow: Workflow, line_id: str) -> Line | None:
+    """The line with this id, or None."""
+    return next((found for found in lines(workflow) if found.id == line_id), None)
+
+
+def pairs(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
+    """``(source node, target node, line id)`` of every real edge: what the framework counts, through switches and
+    fan-outs, hand-offs included. Unfinished groups give what they have."""
+    for edge in workflow.edges:
+        match edge:
+            case DirectEdge() | HandoffEdge():
+                yield edge.source, edge.target, edge.id
+            case SwitchEdge(source=str() as source):
+                yield from ((source, case.target, case.id) for case in edge.cases)
+                if edge.default is not None:
+                    yield source, edge.default, default_id(edge.id)
+            case FanOutEdge(source=str() as source):
+                yield from ((source, target, leg_id(edge.id, target)) for target in edge.targets)
+            case FanInEdge():
+                yield from ((source, edge.target, leg_id(edge.id, source)) for source in edge.sources)
+
+
+def pair(workflow: Workflow, source: str, target: str) -> str | None:
+    """The id of the line that joins these two nodes already, or None."""
+    return next((found for a, b, found in pairs(workflow) if a == source and b == target), None)
+
+
+def name_of(workflow: Workflow, item_id: str) -> str:
+    """What people call a node, switch, fan-out or group; its id if it has no name."""
+    items = (*workflow.nodes, *workflow.edges, *workflow.groups)
+    found = next((i for i in items if i.id == item_id), None)
+    return str(getattr(found, "name", "") or item_id)

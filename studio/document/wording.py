@@ -1,0 +1,95 @@
+"""Conditions in words: the chip on an edge, and the reason why one was false."""
+
+from __future__ import annotations
+
+import json
+
+from studio.document.conditions import Condition, Rule, Scope, look_up, rule_holds
+
+LONGEST = 48
+_SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
+
+
+def describe(condition: Condition | None) -> str:
+    """A short label: "score ≥ 8", "contains “approve”", "always"."""
+    if condition is None:
+        return "always"
+    if condition.kind == "expression":
+        return _short(" ".join(condition.expression.split()) or "no expression yet")
+    if condition.kind == "python":
+        first = next((line.strip() for line in condition.body.splitlines() if line.strip()), "no code yet")
+        return _short(f"python: {first}")
+    return _short(describe_rule(condition.rule)) if condition.rule is not None else "no rule yet"
+
+
+def describe_rule(rule: Rule, *, inner: bool = False) -> str:
+    """One rule in words, not shortened; ``inner`` puts "and" and "or" in brackets."""
+    match rule.op:
+        case "always":
+            return "always"
+        case "and" | "or":
+            words = f" {rule.op} ".join(describe_rule(r, inner=True) for r in rule.rules) or "no rule yet"
+            return f"({words})" if inner and len(rule.rules) > 1 else words
+        case "not":
+            return f"not {describe_rule(rule.rules[0], inner=True)}" if rule.rules else "no rule yet"
+        case "type_is":
+            return f"type is {_type(rule.value)}"
+        case "compares":
+            return f"{_subject(rule.path) or 'text'} {_SIGNS[rule.compare]} {_value(rule.value)}"
+    verb = {"contains": "contains", "equals": "is", "matches": "matches"}[rule.op]
+    return f"{_subject(rule.path)} {verb} {_value(rule.value, rule.op)}".strip()
+
+
+def explain(condition: Condition | None, scope: Scope) -> str:
+    """Why a condition was true or false for a message: "score 6 is not ≥ 8". For rules; other kinds: their label."""
+    if condition is None or condition.kind != "rules" or condition.rule is None:
+        return describe(condition)
+    return _explain_rule(condition.rule, scope)
+
+
+def _explain_rule(rule: Rule, scope: Scope) -> str:
+    held = rule_holds(rule, scope)
+    if rule.op in ("and", "or") and rule.rules:
+        deciding = [r for r in rule.rules if rule_holds(r, scope) == held] or list(rule.rules)
+        return " and ".join(_explain_rule(r, scope) for r in (deciding[:1] if held == (rule.op == "or") else deciding))
+    if rule.op == "not" and rule.rules:
+        return _explain_rule(rule.rules[0], scope)
+    if rule.op == "always":
+        return "always"
+    subject = _subject(rule.path) or "text"
+    if rule.op == "type_is":
+        return f"type {scope.type} is {'' if held else 'not '}{_type(rule.value)}"
+    found = look_up(rule.path, scope)
+    if found is None:
+        return f"{subject} is missing"
+    if rule.op == "compares":
+        return f"{subject} {_value(found)} is {'' if held else 'not '}{_SIGNS[rule.compare]} {_value(rule.value)}"
+    verbs = {
+        "contains": ("contains", "does not contain"),
+        "equals": ("is", "is not"),
+        "matches": ("matches", "does not match"),
+    }
+    return _short(f"{subject} {verbs[rule.op][not held]} {_value(rule.value, rule.op)}")
+
+
+def _subject(path: str) -> str:
+    """How a path is called: ``value.review.score`` -> "score"; the text itself needs no name."""
+    return "" if path == "text" else path.split(".")[-1]
+
+
+def _type(value: object) -> str:
+    return " or ".join(str(v) for v in value) if isinstance(value, list) else str(value or "…")
+
+
+def _value(value: object, op: str = "") -> str:
+    if value is None:
+        return "…"
+    if isinstance(value, str):
+        return f"/{value}/" if op == "matches" else f"“{_short(value, 28)}”"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return _short(json.dumps(value, ensure_ascii=False, default=str), 28)
+
+
+def _short(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
