@@ -11,6 +11,7 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 Style = Literal["node", "tool", "predicate"]
@@ -105,6 +106,12 @@ class Program:
     types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+@lru_cache(maxsize=256)
+def _class_named(name: str) -> type[UserCodeError]:
+    """A subclass with the name of the user's exception class: a run shows the class names of errors."""
+    return type(name, (UserCodeError,), {"__doc__": None, "__module__": "user"})
+
+
 def frame(message: Mapping[str, Any]) -> bytes:
     """A message with its length in front."""
     data = json.dumps(message, allow_nan=False, separators=(",", ":")).encode()
@@ -119,4 +126,4 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
 def error_of(described: Mapping[str, Any]) -> UserCodeError:
     """The exception for an ``error`` message."""
     frames = [Frame(w["unit"], w["line"], w["function"], w["code"], w["column"]) for w in described["where"]]
-    return UserCodeError(described["type"], described["message"], frames)
+    return _class_named(described["type"])(described["type"], described["message"], frames)
