@@ -55,7 +55,7 @@ class Happening(StrEnum):
     FAILED = "failed"
 
 
-class IllegalCommand(Exception):  # noqa: N818 - a refusal, not a fault
+class IllegalCommand(Exception):
     """A command that does not apply in the state of the session."""
 
     def __init__(self, trigger: Command | Happening, state: RunState) -> None:
