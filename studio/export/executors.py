@@ -57,7 +57,7 @@ def _write(workflow: Workflow, module: Module, node: Node) -> None:
         case FunctionNode():
             _function(workflow, module, node)
         case TemplateNode():
-            _template(module, node)
+            _template(workflow, module, node)
         case HumanInputNode():
             if not any(block.startswith("@dataclass\nclass Question") for block in module.blocks):
                 _question(module)
@@ -95,7 +95,15 @@ def _user_function(workflow: Workflow, module: Module, node: FunctionNode | Join
         f"{'async ' if waits else ''}def _{node.id}(data: Any, ctx: Any) -> Any:\n"
         f"    result: Any = None\n{region(node.id, body, 1)}\n    return result"
     )
-    return f"{'await ' if waits else ''}_{node.id}({{data}}, ctx)"
+    return f"{'await ' if waits else ''}_{node.id}({{data}}, {_context(workflow, module)})"
+
+
+def _context(workflow: Workflow, module: Module) -> str:
+    """The context that user code is given: it knows the initial values of shared state."""
+    if not workflow.state:
+        return "ctx"
+    module.need(".state", "StateContext")
+    return "StateContext(ctx)"
 
 
 def _import_free_names(workflow: Workflow, module: Module, body: str) -> None:
@@ -116,7 +124,7 @@ def _called(workflow: Workflow, module: Module, node: FunctionNode) -> str:
     found = next((m for m in workflow.modules if m.name == module_name), None)
     module.need(".", module_name)
     takes, waits = (1, False) if found is None else _signature(found.source, function)
-    arguments = ", ".join(("{data}", "ctx")[:takes])
+    arguments = ", ".join(("{data}", _context(workflow, module))[:takes])
     return f"{'await ' if waits else ''}{module_name}.{function}({arguments})"
 
 
@@ -169,8 +177,9 @@ def _hand_on(workflow: Workflow, module: Module, written: str | None, method: st
 # ------------------------------------------------------------------------------------- templates, people, joins
 
 
-def _template(module: Module, node: TemplateNode) -> None:
+def _template(workflow: Workflow, module: Module, node: TemplateNode) -> None:
     module.need(SUPPORT, "fill")
+    context = _context(workflow, module)
     module.need("typing", "Any")
     module.blocks.append(
         _class(
@@ -178,7 +187,7 @@ def _template(module: Module, node: TemplateNode) -> None:
             node.description or node.name,
             f"    @handler\n    async def run(self, data: Any, ctx: WorkflowContext[str]) -> None:\n"
             f"        template = {long_string(node.text, 2)}\n"
-            f"        await ctx.send_message(fill(template, data, ctx.get_state))",
+            f"        await ctx.send_message(fill(template, data, {context}.get_state))",
         )
     )
 
@@ -200,6 +209,7 @@ def _human_input(workflow: Workflow, module: Module, node: HumanInputNode) -> No
     module.need("typing", "Any")
     plain = {"choice": "str", "number": "float"}
     answer = plain.get(node.answer_type) or python_types.sent(workflow, module, node.answer_type)
+    context = _context(workflow, module)
     pair = node.send == "input_and_answer"
     sent = "dict" if pair else answer
     if pair:
@@ -212,7 +222,7 @@ def _human_input(workflow: Workflow, module: Module, node: HumanInputNode) -> No
             node,
             node.description or node.name,
             f"    @handler\n    async def ask(self, data: Any, ctx: WorkflowContext[{sent}]) -> None:\n"
-            f"        text = fill({long_string(node.question, 2)}, data, ctx.get_state)\n"
+            f"        text = fill({long_string(node.question, 2)}, data, {context}.get_state)\n"
             f"        question = Question(text, {string(node.answer_type)}, {literal(list(node.choices))}, data)\n"
             f"        await ctx.request_info(question, {answer})\n\n"
             f"    @response_handler\n"

@@ -10,7 +10,7 @@ from studio.document.types import RUNNABLE
 from studio.export import executors, smoke
 from studio.export.agents import VARIABLES, agents_module
 from studio.export.python_types import types_module
-from studio.export.source import identifier, region, string, with_relative_imports
+from studio.export.source import identifier, literal, region, string, with_relative_imports
 from studio.export.workflow_module import workflow_module
 from studio.settings.places import resource
 
@@ -57,6 +57,9 @@ def _package(workflow: Workflow, name: str, folder: Path | None, *, inner: bool)
     types = types_module(workflow)
     if types is not None:
         files["types.py"] = types
+    if workflow.state:
+        initial = literal({declared.key: declared.initial for declared in workflow.state})
+        files["state.py"] = resource("export", "state.py.txt").read_text(encoding="utf-8").format(initial=initial)
     names = [module.name for module in workflow.modules]
     for module in workflow.modules:
         path = f"{module.name.replace('.', '/')}.py"

@@ -175,7 +175,7 @@ def _selections(workflow: Workflow, names: dict[str, str]) -> list[str]:
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge) and edge.selection:
             lines += [
-                f"    async def select_{identifier(edge.id)}(data: Any, targets: list[str]) -> list[str]:",
+                f"    def select_{identifier(edge.id)}(data: Any, targets: list[str]) -> list[str]:",
                 "        chosen: list[str] = []",
             ]
             for target in edge.targets:

@@ -1,0 +1,198 @@
+"""Exported projects build and run on the real framework."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studio.document.conditions import Condition, Rule
+from studio.document.model import (
+    AgentNode,
+    DirectEdge,
+    FanInEdge,
+    FanOutEdge,
+    FunctionNode,
+    HumanInputNode,
+    JoinNode,
+    ModuleDecl,
+    StateDecl,
+    SubWorkflowNode,
+    SwitchCase,
+    SwitchEdge,
+    TemplateNode,
+    TypeDecl,
+    Workflow,
+)
+from studio.export import ExportProblem, export_project
+from tests.export.conftest import Exported
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def function(node_id: str, body: str, **fields: Any) -> FunctionNode:
+    return FunctionNode(id=node_id, name=node_id.title(), body=body, **fields)
+
+
+def chain(*nodes: Any, **fields: Any) -> Workflow:
+    edges = tuple(DirectEdge(id=f"e{i}", source=a.id, target=b.id) for i, (a, b) in enumerate(pairwise(nodes)))
+    return Workflow(name="Chain", start=nodes[0].id, nodes=nodes, **{"edges": edges, **fields})
+
+
+async def outputs(module: Any, text: str = "hello") -> list[Any]:
+    return list((await module.build(client_factory=lambda: None).run(text)).get_outputs())
+
+
+async def test_function_and_template(exported: Exported) -> None:
+    module = exported(
+        chain(
+            function("shout", "result = data.upper()"),
+            TemplateNode(id="frame", name="Frame", text="<{text}> {state.seen} {value.no}"),
+            function("end", "result = data", sends="", yields="text"),
+            state=(StateDecl(key="seen", initial="nobody"),),
+        )
+    )
+    assert await outputs(module) == ["<HELLO> nobody "]
+
+
+async def test_state_has_its_initial_value_in_user_code(exported: Exported) -> None:
+    body = 'ctx.set_state("n", ctx.get_state("n") + 1)\nresult = str(ctx.get_state("n"))'
+    module = exported(
+        chain(function("count", body, sends="", yields="text"), edges=(), state=(StateDecl(key="n", initial=41),))
+    )
+    assert await outputs(module) == ["42"]
+
+
+async def test_switch_loop_and_modules(exported: Exported) -> None:
+    longer = Condition(name="long_enough", rule=Rule(op="matches", path="text", value="x{3}"))
+    grow = FunctionNode(id="grow", name="Grow", call="tools:grow", accepts="text", sends="text")
+    edges = (
+        SwitchEdge(
+            id="s", source="grow", cases=(SwitchCase(id="s_1", condition=longer, target="end"),), default="grow"
+        ),
+    )
+    module = exported(
+        Workflow(
+            name="Loop",
+            start="grow",
+            nodes=(grow, function("end", "result = data", sends="", yields="text")),
+            edges=edges,
+            modules=(
+                ModuleDecl(name="letters", source='X = "x"\n'),
+                ModuleDecl(name="tools", source="from letters import X\n\n\ndef grow(data):\n    return data + X\n"),
+            ),
+        )
+    )
+    assert await outputs(module, "") == ["xxx"]
+
+
+async def test_fan_out_selection_and_join(exported: Exported) -> None:
+    only_a = Condition(name="wants_b", rule=Rule(op="contains", path="text", value="b"))
+    workflow = Workflow(
+        name="Fan",
+        start="go",
+        nodes=(
+            function("go", "result = data"),
+            function("a", 'result = data + "a"'),
+            function("b", 'result = data + "b"'),
+            JoinNode(id="join", name="Join", merge="texts", separator="+"),
+            function("end", "result = data", sends="", yields="text"),
+        ),
+        edges=(
+            FanOutEdge(id="f", source="go", targets=("a", "b"), selection={"b": only_a}),
+            FanInEdge(id="j", sources=("a", "b"), target="join"),
+            DirectEdge(id="e", source="join", target="end"),
+        ),
+    )
+    module = exported(workflow)
+    assert await outputs(module, "b") == ["ba+bb"]
+
+
+async def test_human_input_and_declared_types(exported: Exported) -> None:
+    score = TypeDecl(
+        name="Score", schema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    )
+    workflow = chain(
+        HumanInputNode(id="ask", name="Ask", question="How many for {text}?", answer_type="integer"),
+        function("make", 'result = {"n": data}', accepts="integer", sends="Score"),
+        function("end", "result = Score(data.n + 1)", accepts="Score", sends="", yields="Score"),
+        types=(score,),
+    )
+    module = exported(workflow)
+    built = module.build(client_factory=lambda: None)
+    request = (await built.run("tea")).get_request_info_events()[0]
+    assert (request.data.text, request.response_type) == ("How many for tea?", int)
+    done = await built.run(responses={request.request_id: 4})
+    assert [value.n for value in done.get_outputs()] == [5]
+
+
+async def test_sub_workflow(exported: Exported) -> None:
+    inner = chain(function("twice", "result = data * 2", sends="", yields="text"), edges=())
+    workflow = chain(
+        SubWorkflowNode(id="inner", name="Inner", embedded=inner),
+        function("end", "result = data", sends="", yields="text"),
+    )
+    assert await outputs(exported(workflow), "ab") == ["abab"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "taken"),
+    [
+        ('len(text) > 3 and "a" in text', "abcd", True),
+        ('len(text) > 3 and "a" in text', "abc", False),
+        ("value.missing > 3", "x", False),
+        ('text.startswith("x") or number(text) >= 4.5', "5", True),
+        ("text + 1 == 2", "x", False),
+    ],
+)
+async def test_expressions(exported: Exported, expression: str, text: str, taken: bool) -> None:
+    nodes = (function("go", "result = data"), function("end", "result = data", sends="", yields="text"))
+    edge = DirectEdge(
+        id="e", source="go", target="end", condition=Condition(kind="expression", name="c", expression=expression)
+    )
+    module = exported(chain(*nodes, edges=(edge,)))
+    assert await outputs(module, text) == ([text] if taken else [])
+
+
+async def test_python_condition(exported: Exported) -> None:
+    nodes = (function("go", "result = data"), function("end", "result = data", sends="", yields="text"))
+    edge = DirectEdge(
+        id="e", source="go", target="end", condition=Condition(kind="python", name="c", body="len(text) == 3")
+    )
+    module = exported(chain(*nodes, edges=(edge,)))
+    assert await outputs(module, "abc") == ["abc"]
+    assert await outputs(module, "abcd") == []
+
+
+def test_export_is_the_same_each_time_and_clean(tmp_path: Path) -> None:
+    workflow = chain(
+        AgentNode(id="writer", name='W "quoted" \\ 你好', instructions="One\nTwo " + "long " * 40, temperature=0.5),
+        function("end", 'result = """a\n  b"""', sends="", yields="text"),
+    )
+    files = export_project(workflow)
+    assert files == export_project(workflow)
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert not any(word in text for text in files.values() for word in ("sk-", str(tmp_path)))
+
+
+@pytest.mark.parametrize("node", [AgentNode(id="a", name="A", host="turn_token"), SubWorkflowNode(id="a", name="A")])
+def test_what_cannot_be_written_is_said(node: Any) -> None:
+    with pytest.raises(ExportProblem, match="A "):
+        export_project(Workflow(start="a", nodes=(node,)))
+
+
+def test_no_start_node() -> None:
+    with pytest.raises(ExportProblem, match="start"):
+        export_project(Workflow(nodes=(function("a", "result = 1"),)))
