@@ -151,7 +151,9 @@ def _compares(found: object, rule: Rule) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         alike = isinstance(a, bool) and isinstance(b, bool) and rule.compare in ("==", "!=")
     else:
-        alike = (isinstance(a, int | float) and isinstance(b, int | float)) or (isinstance(a, str) and isinstance(b, str))
+        alike = (isinstance(a, int | float) and isinstance(b, int | float)) or (
+            isinstance(a, str) and isinstance(b, str)
+        )
     return alike and bool(_COMPARE[rule.compare](a, b))
 
 

@@ -178,7 +178,9 @@ def _from_switch(workflow: Workflow, switch: SwitchEdge, target: str, case: str 
         case = DEFAULT
     held = switch.default if case == DEFAULT else next((c.target for c in switch.cases if c.id == case), None)
     if held == target:
-        return Problem("duplicate_edge", f"This line leads to “{name_of(workflow, target)}” already.", case or switch.id)
+        return Problem(
+            "duplicate_edge", f"This line leads to “{name_of(workflow, target)}” already.", case or switch.id
+        )
     if pair_at(workflow, switch, target):
         return _through_pass(workflow, switch, target, case)
     refused = refusal(workflow, switch.source, target)

@@ -46,7 +46,9 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
     edges = tuple(e for e in (_cut(edge, kept, ids) for edge in workflow.edges) if e is not None)
     notes = tuple(n for n in workflow.notes if n.id in ids)
     groups = tuple(
-        g.model_copy(update={"members": tuple(m for m in g.members if m in ids)}) for g in workflow.groups if g.id in ids
+        g.model_copy(update={"members": tuple(m for m in g.members if m in ids)})
+        for g in workflow.groups
+        if g.id in ids
     )
     placed = {i.id for i in (*nodes, *edges, *notes, *groups)}
     scripts = {k: v for k, v in workflow.offline.nodes.items() if k in kept}
@@ -180,7 +182,11 @@ def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
                 )
                 for c in item.cases
             ]
-            values |= {"source": ids.get(item.source or ""), "cases": tuple(cases), "default": ids.get(item.default or "")}
+            values |= {
+                "source": ids.get(item.source or ""),
+                "cases": tuple(cases),
+                "default": ids.get(item.default or ""),
+            }
         case FanOutEdge():
             selection = {ids[t]: c for t, c in (item.selection or {}).items()} or None
             targets = tuple(ids[t] for t in item.targets)

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 
 from studio.document.edits import Batch, Edit, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.lines import default_id, into_id, leg_id
-from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, HandoffEdge, SwitchEdge, UnknownEdge, Workflow
+from studio.document.model import (
+    DirectEdge,
+    Edge,
+    FanInEdge,
+    FanOutEdge,
+    HandoffEdge,
+    SwitchEdge,
+    UnknownEdge,
+    Workflow,
+)
 
 
 def delete_items(workflow: Workflow, ids: Iterable[str]) -> Edit:

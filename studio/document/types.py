@@ -167,6 +167,22 @@ def yields(node: Node) -> tuple[str, ...]:
     return ()
 
 
+def can_yield(node: Node) -> bool:
+    """Whether a node can be marked as output: it yields by itself, or has a result that it yields as well as sends."""
+    return bool(yields(node)) or yields_result(node)
+
+
+def yields_result(node: Node) -> bool:
+    """Whether marking this node as (intermediate) output makes it yield what it sends: for nodes that never yield by
+    themselves but have a result (template, human input, join bar, function without ``yields``)."""
+    match node:
+        case TemplateNode() | HumanInputNode() | JoinNode():
+            return True
+        case FunctionNode():
+            return not node.yields and bool(split(node.sends))
+    return False
+
+
 def fits(sent: str, accepted: str) -> bool:
     """Whether a value of the first type is taken by a handler of the second."""
     if sent == accepted or "any" in (sent, accepted):

@@ -1,0 +1,39 @@
+"""Validation: every reason why a document would be refused or would not do what it shows, as values.
+
+Live, after each change; nothing in here runs code of the user.
+"""
+
+from __future__ import annotations
+
+from studio.document import checks_conditions, checks_graph, checks_nodes
+from studio.document.facts import Facts
+from studio.document.model import Workflow
+from studio.document.problems import Problem
+
+_CHECKS = (
+    checks_graph.start_problems,
+    checks_graph.id_problems,
+    checks_graph.edge_problems,
+    checks_graph.junction_problems,
+    checks_graph.designation_problems,
+    checks_conditions.condition_problems,
+    checks_nodes.node_problems,
+    checks_nodes.declaration_problems,
+    checks_graph.reach_problems,
+    checks_graph.loop_problems,
+    checks_graph.output_problems,
+    checks_nodes.offline_problems,
+)
+_ORDER = ("error", "warning", "info")
+
+
+def problems(workflow: Workflow) -> tuple[Problem, ...]:
+    """All problems, errors first, then warnings, then hints; a document with an error cannot run."""
+    facts = Facts.of(workflow)
+    found = [problem for check in _CHECKS for problem in check(facts)]
+    return tuple(sorted(found, key=lambda p: _ORDER.index(p.severity)))
+
+
+def reachable(workflow: Workflow) -> frozenset[str]:
+    """The nodes that take part in a run; the others are left out of it."""
+    return Facts.of(workflow).reached
