@@ -1,0 +1,87 @@
+"""What a person prefers: ``settings.toml``. A wrong value costs that value only, a damaged file costs no start."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from studio.settings import keeping, places, toml
+
+Theme = Literal["system", "light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """``font_scale`` is a factor from 0.75 to 2. ``interpreter`` is a Python for user code, "" for the program's own.
+    ``layouts``: named switches of the window (docks, panels), on or off. ``kept``: entries of newer versions."""
+
+    theme: Theme = "system"
+    font_scale: float = 1.0
+    reduce_motion: bool = False
+    reopen_last: bool = True
+    default_profile: str = ""
+    interpreter: str = ""
+    autosave_seconds: float = 2.0
+    call_seconds: float = 60.0
+    layouts: Mapping[str, bool] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_layout(self, name: str, on: bool) -> Preferences:
+        """A copy with one switch set."""
+        return replace(self, layouts={**self.layouts, name: on})
+
+
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    "font_scale": (0.75, 2.0),
+    "autosave_seconds": (0.5, 60.0),
+    "call_seconds": (1.0, 86_400.0),
+}
+_NAMES = tuple(f.name for f in fields(Preferences) if f.name not in ("layouts", "kept"))
+
+
+def settings_file() -> Path:
+    """Where preferences are."""
+    return places.config_dir() / "settings.toml"
+
+
+def read_preferences() -> tuple[Preferences, tuple[str, ...]]:
+    """The preferences, and a sentence for everything that had to be ignored."""
+    nothing: dict[str, Any] = {}
+    data, damaged = keeping.read(settings_file(), tomllib.loads, nothing)
+    problems = [damaged] if damaged else []
+    accepted: dict[str, Any] = {}
+    for name in _NAMES:
+        if name in data:
+            value = _checked(name, data[name])
+            if value is None:
+                problems.append(f"settings.toml: {name} has a value that is not possible; the default is used.")
+            else:
+                accepted[name] = value
+    layouts = data.get("layouts")
+    if isinstance(layouts, dict):
+        accepted["layouts"] = {k: v for k, v in layouts.items() if isinstance(v, bool)}
+    kept = {k: v for k, v in data.items() if k not in _NAMES and k != "layouts"}
+    return Preferences(**accepted, kept=kept), tuple(problems)
+
+
+def write_preferences(preferences: Preferences) -> None:
+    """Replaces ``settings.toml``. Raises ``OSError``."""
+    data: dict[str, Any] = {name: getattr(preferences, name) for name in _NAMES}
+    data |= {"layouts": dict(preferences.layouts), **preferences.kept}
+    keeping.write(settings_file(), toml.dumps(data))
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value as the preference wants it, None if it is not possible."""
+    if name == "theme":
+        return value if value in get_args(Theme) else None
+    default = getattr(Preferences(), name)
+    if isinstance(default, bool | str):
+        return value if type(value) is type(default) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    low, high = _LIMITS[name]
+    return float(value) if low <= value <= high else None

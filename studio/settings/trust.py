@@ -1,0 +1,164 @@
+"""Which code of a document may run. Accepted code is a list of SHA-256 over its parts, not over the file.
+
+What a person types in the window is accepted as typed; what was pasted, imported, opened or changed on disk is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from studio.document.conditions import Condition
+from studio.document.model import (
+    AgentNode,
+    DirectEdge,
+    FanOutEdge,
+    FunctionNode,
+    JoinNode,
+    SubWorkflowNode,
+    SwitchEdge,
+    Workflow,
+)
+from studio.settings import keeping, places
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of code: what it is, the id of the node, edge, case, module or tool, and the text. Ids inside an embedded
+    workflow are written ``node/id``."""
+
+    kind: str
+    place: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical form: kind and text with plain line ends and no blanks at ends of lines."""
+        lines = (line.rstrip() for line in self.text.replace("\r\n", "\n").split("\n"))
+        text = "\n".join(lines).strip("\n")
+        return hashlib.sha256(f"{self.kind}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def parts(workflow: Workflow, inside: str = "") -> Iterator[Part]:
+    """Everything in a document that would be executed, embedded workflows included."""
+    for node in workflow.nodes:
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+            yield from parts(node.embedded, f"{inside}{node.id}/")
+        for kind, text in _node_code(node):
+            yield Part(kind, inside + node.id, text)
+    for place, condition in _conditions(workflow):
+        if condition is not None and condition.kind == "python":
+            yield Part("condition", inside + place, condition.body)
+    for module in workflow.modules:
+        yield Part("module", inside + module.name, module.source)
+    for tool in workflow.tools:
+        if tool.call:
+            yield Part("call", inside + tool.name, tool.call)
+    if workflow.interpreter:
+        yield Part("interpreter", inside, workflow.interpreter)
+
+
+def _node_code(node: object) -> Iterator[tuple[str, str]]:
+    if isinstance(node, FunctionNode):
+        if node.body.strip():
+            yield "body", node.body
+        if node.call:
+            yield "call", node.call
+    elif isinstance(node, JoinNode) and node.merge == "code":
+        yield "body", node.body
+    elif isinstance(node, AgentNode) and node.context == "custom" and node.context_filter.strip():
+        yield "body", node.context_filter
+
+
+def _conditions(workflow: Workflow) -> Iterator[tuple[str, Condition | None]]:
+    for edge in workflow.edges:
+        if isinstance(edge, DirectEdge):
+            yield edge.id, edge.condition
+        elif isinstance(edge, SwitchEdge):
+            for case in edge.cases:
+                yield case.id, case.condition
+        elif isinstance(edge, FanOutEdge):
+            for target, condition in (edge.selection or {}).items():
+                yield f"{edge.id}.{target}", condition
+
+
+def executable_parts(workflow: Workflow) -> list[tuple[str, str]]:
+    """Place and text of everything that would be executed."""
+    return [(part.place, part.text) for part in parts(workflow)]
+
+
+def _parse(text: str) -> set[str]:
+    return {str(d) for d in json.loads(text)["accepted"]}
+
+
+class TrustList:
+    """The accepted digests: those in ``trust.json`` and those typed since the start."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stored, self.problem = keeping.read(path, _parse, set[str]())
+        self._typed: set[str] = set()
+
+    def untrusted(self, workflow: Workflow) -> list[Part]:
+        """The parts that nobody accepted; empty: the document may run."""
+        return [p for p in parts(workflow) if p.digest not in self._stored and p.digest not in self._typed]
+
+    def is_trusted(self, workflow: Workflow) -> bool:
+        """Whether every part of the document is accepted; a document without code is."""
+        return not self.untrusted(workflow)
+
+    def trust(self, workflow: Workflow) -> None:
+        """Accepts all code of the document, from now on and after a restart."""
+        self._accept(p.digest for p in parts(workflow))
+
+    def accept_typed(self, before: Workflow, after: Workflow) -> None:
+        """Accepts what typing added. A change of code that is itself not accepted stays unaccepted."""
+        logic = ("nodes", "edges", "modules", "tools", "interpreter")
+        if all(getattr(before, name) is getattr(after, name) for name in logic):
+            return
+        old = {(p.kind, p.place): p.digest for p in parts(before)}
+        for part in parts(after):
+            previous = old.get((part.kind, part.place))
+            if previous is None or previous in self._stored or previous in self._typed:
+                self._typed.add(part.digest)
+
+    def keep_typed(self, workflow: Workflow) -> None:
+        """Makes the acceptance of typed code outlive the program; called when the document is saved."""
+        self._accept(p.digest for p in parts(workflow) if p.digest in self._typed)
+
+    def _accept(self, digests: Iterable[str]) -> None:
+        new = set(digests)
+        if new <= self._stored:
+            return
+        stored = keeping.read(self._path, _parse, set[str]())[0]  # another process may have added some
+        self._stored |= stored | new
+        keeping.write(self._path, json.dumps({"version": 1, "accepted": sorted(self._stored)}, indent=1))
+
+
+@cache
+def _list(path: Path) -> TrustList:
+    return TrustList(path)
+
+
+def trust_list() -> TrustList:
+    """The list of this user."""
+    return _list(places.data_dir() / "trust.json")
+
+
+def is_trusted(workflow: Workflow) -> bool:
+    """See :meth:`TrustList.is_trusted`."""
+    return trust_list().is_trusted(workflow)
+
+
+def trust(workflow: Workflow) -> None:
+    """See :meth:`TrustList.trust`."""
+    trust_list().trust(workflow)
+
+
+def accept_typed(before: Workflow, after: Workflow) -> None:
+    """See :meth:`TrustList.accept_typed`."""
+    trust_list().accept_typed(before, after)

@@ -1,0 +1,111 @@
+"""Preferences, profiles, recent files: round trips; damaged and foreign content never stops a start."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from studio.settings import places, profiles, recent, toml
+from studio.settings.preferences import Preferences, read_preferences, settings_file, write_preferences
+from studio.settings.profiles import OFFLINE, Profile, Profiles, profiles_file, read_profiles, write_profiles
+
+_TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+_SCALAR = st.one_of(_TEXT, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False))
+_DATA = st.recursive(
+    st.dictionaries(_TEXT, st.one_of(_SCALAR, st.lists(_SCALAR))),
+    lambda inner: st.dictionaries(_TEXT, st.one_of(_SCALAR, inner, st.lists(inner))),
+    max_leaves=10,
+)
+
+
+@given(_DATA)
+def test_toml_that_we_write_reads_back(data: dict[str, object]) -> None:
+    assert tomllib.loads(toml.dumps(data)) == data
+
+
+def test_preferences_come_back_with_what_newer_versions_wrote() -> None:
+    assert read_preferences() == (Preferences(), ())
+    written = Preferences(theme="dark", font_scale=1.25, kept={"future": {"a": 1}}).with_layout("minimap", False)
+    write_preferences(written)
+    assert read_preferences() == (written, ())
+    assert stat.S_IMODE(settings_file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(places.config_dir().stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "line", ['theme = "purple"', "font_scale = 40", 'font_scale = "big"', "font_scale = true", "reopen_last = 3"]
+)
+def test_an_impossible_value_costs_only_itself(line: str) -> None:
+    settings_file().write_text(line + "\nreduce_motion = true\n")
+    preferences, problems = read_preferences()
+    assert preferences == Preferences(reduce_motion=True)
+    assert line.split()[0] in problems[0]
+
+
+@pytest.mark.parametrize("content", [b"theme = ", b"\xff\xfe\x00", b"{", b"\x00" * 5000])
+def test_damaged_files_are_kept_apart(content: bytes) -> None:
+    settings_file().write_bytes(content)
+    profiles_file().write_bytes(content)
+    preferences, problems = read_preferences()
+    assert preferences == Preferences()
+    assert "settings.toml.broken" in problems[0]
+    assert (places.config_dir() / "settings.toml.broken").read_bytes() == content
+    assert read_profiles()[0] == Profiles()
+    write_preferences(preferences)
+    assert read_preferences() == (Preferences(), ())
+
+
+def test_profiles_come_back_and_the_built_in_one_is_always_there() -> None:
+    mine = Profile("Work", "openai", "https://api.openai.com/v1", "env:OPENAI_API_KEY", "gpt-5", {"X-Team": "env:TEAM"})
+    write_profiles(Profiles().with_profile(mine).with_profile(Profile("Offline model", "other")))
+    found, problems = read_profiles()
+    assert found.profiles == (OFFLINE, mine)
+    assert problems == ()
+    assert found.find(None) is OFFLINE
+    assert found.find("Work") == mine
+    assert found.find("Gone") is None
+    assert profiles.references(found.profiles) == {"env:OPENAI_API_KEY", "env:TEAM"}
+    assert found.without("Work").without("Offline model") == Profiles()
+    assert stat.S_IMODE(profiles_file().stat().st_mode) == 0o600
+
+
+def test_a_profile_with_a_key_in_clear_is_left_out_and_named() -> None:
+    profiles_file().write_text('[[profile]]\nname = "A"\nkey_ref = "sk-1234567890"\n[[profile]]\nbase_url = "x"\n')
+    found, problems = read_profiles()
+    assert found.profiles == (OFFLINE,)
+    assert any("A holds a key itself" in p for p in problems)
+    assert "sk-1234567890" not in " ".join(problems)
+
+
+def test_pasted_addresses_are_cleaned() -> None:
+    assert profiles.clean_base_url("  http://h:1/v1/chat/completions \n") == "http://h:1/v1"
+    assert profiles.clean_base_url("http://h/v1/") == "http://h/v1"
+
+
+def test_presets_are_complete() -> None:
+    assert profiles.presets()["ollama"].base_url == "http://localhost:11434/v1"
+    assert profiles.presets()["offline"].base_url == OFFLINE.base_url
+    assert len(profiles.presets()) == 15
+
+
+def test_recent_files_the_latest_first_without_doubles(tmp_path: Path) -> None:
+    for number in range(25):
+        recent.opened(tmp_path / f"{number}.workflow.json", f"Flow {number}", now=number)
+    recent.opened(tmp_path / "20.workflow.json", "Flow 20", now=99)
+    listed = recent.recent_files()
+    assert [f.name for f in listed[:2]] == ["Flow 20", "Flow 24"]
+    assert len(listed) == recent.LONGEST
+    assert not listed[0].exists
+    recent.keep_session([tmp_path / "1.workflow.json"])
+    recent.forget(listed[0].path)
+    assert recent.recent_files()[0].name == "Flow 24"
+    assert recent.last_session() == [str(tmp_path / "1.workflow.json")]
+
+
+def test_a_damaged_list_of_recent_files_is_empty() -> None:
+    (places.state_dir() / "recent.json").write_text('{"files": [{}]}')
+    assert recent.recent_files() == []
