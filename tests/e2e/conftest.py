@@ -1,0 +1,40 @@
+"""Fixtures of the end-to-end tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.display import Display, missing_tools
+from tests.e2e.studio import Studio
+
+SHOTS = Path(__file__).parents[2] / "shots"
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[Display]:
+    """A display of 1600 × 1000 for all end-to-end tests."""
+    missing = missing_tools()
+    if missing:
+        pytest.fail(f"these programs are missing: {', '.join(missing)}; packaging/test installs them")
+    made = Display()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def start(display: Display, tmp_path: Path) -> Iterator[Callable[..., Studio]]:
+    """Starts the program with folders of this test; whatever still runs at the end is killed by its pid."""
+    running: list[Studio] = []
+
+    def make(*arguments: str, home: str = "user", scale: str = "1") -> Studio:
+        studio = Studio(display, tmp_path / home, *arguments, scale=scale)
+        running.append(studio)
+        return studio
+
+    yield make
+    for studio in running:
+        if studio.process.poll() is None:
+            studio.kill()

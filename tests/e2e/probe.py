@@ -1,0 +1,103 @@
+"""The real program with an eye in it: ``python -m tests.e2e.probe PORT_FILE [ARGS]``.
+
+Tests act with pointer and keys only; here they ask what is where. A line of JSON with a Python expression comes in over
+loopback, a line with its value goes out. ``window`` is the main window, ``rect(widget)`` its place on the screen,
+``find(text)`` the place of the visible button, tab, label or field with this text or object name.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, QRect
+from PySide6.QtNetwork import QHostAddress, QTcpServer, QTcpSocket
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar, QWidget
+
+Place = tuple[int, int, int, int]
+
+
+def rect(widget: QWidget, inner: QRect | None = None) -> Place:
+    """x, y, width, height on the screen."""
+    inner = inner or widget.rect()
+    corner = widget.mapToGlobal(inner.topLeft())
+    return corner.x(), corner.y(), inner.width(), inner.height()
+
+
+def _shown(widget: QWidget) -> bool:
+    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+
+
+def find(text: str) -> Place | None:
+    """Where a visible thing is that has this text or object name."""
+    widgets = [w for w in QApplication.allWidgets() if _shown(w)]
+    for widget in widgets:
+        if widget.objectName() == text:
+            return rect(widget)
+    for widget in widgets:
+        if isinstance(widget, QTabBar):
+            for index in range(widget.count()):
+                if widget.tabText(index).replace("&", "").strip() == text:
+                    return rect(widget, widget.tabRect(index))
+        if isinstance(widget, QMenu):
+            for action in widget.actions():
+                if action.text().replace("&", "").split("\t")[0] == text:
+                    return rect(widget, widget.actionGeometry(action))
+    for widget in widgets:
+        said = ""
+        if isinstance(widget, QAbstractButton | QLabel):
+            said = widget.text()
+        elif isinstance(widget, QLineEdit):
+            said = widget.placeholderText()
+        if text in (said.replace("&", "").strip(), widget.accessibleName()):
+            return rect(widget)
+    return None
+
+
+class Probe(QObject):
+    """Answers questions on a loopback port."""
+
+    def __init__(self, window: Any, port_file: Path) -> None:
+        super().__init__(window)
+        self._window = window
+        self._server = QTcpServer(self)
+        self._server.listen(QHostAddress.SpecialAddress.LocalHost, 0)
+        self._server.newConnection.connect(self._on_server_new_connection)
+        port_file.write_text(str(self._server.serverPort()), encoding="utf-8")
+
+    def _on_server_new_connection(self) -> None:
+        socket = self._server.nextPendingConnection()
+        socket.readyRead.connect(lambda: self._answer(socket))
+        socket.disconnected.connect(socket.deleteLater)
+
+    def _answer(self, socket: QTcpSocket) -> None:
+        while socket.canReadLine():
+            expression = json.loads(bytes(socket.readLine().data()))
+            names = {
+                "window": self._window,
+                "rect": rect,
+                "find": find,
+                "QPoint": QPoint,
+                "app": QApplication.instance(),
+            }
+            try:
+                answer = {"value": eval(expression, names)}
+                line = json.dumps(answer, default=str)
+            except Exception as error:
+                line = json.dumps({"error": f"{type(error).__name__}: {error}"})
+            socket.write((line + "\n").encode())
+
+
+def run() -> int:
+    """Starts the program as ``python -m studio ARGS`` does."""
+    from studio.ui.app import main
+
+    port_file = Path(sys.argv[1])
+    kept: list[Probe] = []
+    return main(sys.argv[2:], ready=lambda window: kept.append(Probe(window, port_file)))
+
+
+if __name__ == "__main__":
+    sys.exit(run())
