@@ -1,0 +1,19 @@
+"""Checkpoints and where they are kept. Stores know no message class: a codec is passed in."""
+
+from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind, PendingRequest, QueuedMessage
+from studio.checkpoints.memory import MemoryStore
+from studio.checkpoints.store import CheckpointNotFound, CheckpointStore, Codec, StoreError, UnknownType
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointInfo",
+    "CheckpointKind",
+    "CheckpointNotFound",
+    "CheckpointStore",
+    "Codec",
+    "MemoryStore",
+    "PendingRequest",
+    "QueuedMessage",
+    "StoreError",
+    "UnknownType",
+]

@@ -274,6 +274,19 @@ class LinePrinted:
     stream: Literal["out", "err"] = "out"
 
 
+@dataclass(frozen=True, slots=True)
+class NodeEvent:
+    """An event of a node's own, for example of a group chat. ``kind`` is its type name in snake case."""
+
+    t: float
+    superstep: int
+    node: str
+    invocation: str
+    kind: str
+    data: Any = None
+    inside: tuple[str, ...] = ()
+
+
 Event = (
     RunStarted
     | StatusChanged
@@ -301,6 +314,7 @@ Event = (
     | ToolStarted
     | ToolFinished
     | LinePrinted
+    | NodeEvent
 )
 
 

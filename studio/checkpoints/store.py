@@ -1,0 +1,56 @@
+"""What every checkpoint store can do, and what it needs to know about values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
+
+
+class StoreError(Exception):
+    """Something is wrong with the store itself: damaged, read-only, full, of a newer version."""
+
+
+class CheckpointNotFound(StoreError, KeyError):
+    """No checkpoint with this id."""
+
+    def __init__(self, checkpoint: str) -> None:
+        super().__init__(checkpoint)
+        self.checkpoint = checkpoint
+
+    def __str__(self) -> str:
+        return f"No checkpoint found with the id {self.checkpoint!r}"
+
+
+class UnknownType(TypeError):
+    """A value of a class that the codec does not know; refused when saving, never pickled."""
+
+
+class Codec(Protocol):
+    """Takes objects apart and puts them together again; the store handles JSON values, lists and dicts itself."""
+
+    def open(self, value: object) -> tuple[str, Mapping[str, Any]]:
+        """Tag and fields of an object. Raises :class:`UnknownType`."""
+
+    def close(self, tag: str, fields: Mapping[str, Any]) -> Any:
+        """The object of a tag and its fields. Raises :class:`UnknownType`."""
+
+
+class CheckpointStore(Protocol):
+    """Keeps checkpoints; what was saved is never changed."""
+
+    async def save(self, checkpoint: Checkpoint) -> int:
+        """Keeps the checkpoint; it survives the process once this returns. Gives the bytes it added.
+
+        Raises :class:`UnknownType`, and :class:`StoreError` or ``OSError`` for the store's own trouble.
+        """
+
+    async def load(self, id: str) -> Checkpoint:
+        """The checkpoint, fresh containers every time. Raises :class:`CheckpointNotFound`."""
+
+    async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
+        """All checkpoints (of one run), in the order they were saved."""
+
+    async def close(self) -> None:
+        """Gives up files and connections."""

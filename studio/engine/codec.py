@@ -1,0 +1,137 @@
+"""JSON for everything that travels or is saved: ``{"$": tag, ...}`` for objects, plain JSON for plain values."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
+
+from studio.agents import messages as m
+from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
+from studio.engine.values import Record, SubRequest, SubResponse, plain
+
+_CLASSES: dict[str, type] = {
+    "text": m.Text,
+    "reasoning": m.Reasoning,
+    "data": m.Data,
+    "call": m.ToolCall,
+    "result": m.ToolResult,
+    "approval": m.ApprovalRequest,
+    "approved": m.ApprovalResponse,
+    "error": m.ErrorPart,
+    "message": m.Message,
+    "usage": m.Usage,
+    "agent_reply": m.AgentReply,
+    "agent_update": m.AgentUpdate,
+    "request": m.AgentRequest,
+    "response": m.AgentResponse,
+    "record": Record,
+    "sub_request": SubRequest,
+    "sub_response": SubResponse,
+    "queued": QueuedMessage,
+    "pending": PendingRequest,
+    "checkpoint": Checkpoint,
+}
+
+
+class _Shape:
+    """How one class goes apart: field names, their defaults, and which are tuples."""
+
+    def __init__(self, tag: str, kind: type) -> None:
+        self.tag = tag
+        self.kind = kind
+        self.names: list[tuple[str, Any]] = []
+        self.tuples: set[str] = set()
+        for field in fields(kind):
+            default = field.default
+            if default is MISSING and field.default_factory is not MISSING:
+                default = field.default_factory()
+            self.names.append((field.name, default))
+            if str(field.type).startswith("tuple["):
+                self.tuples.add(field.name)
+
+
+class Codec:
+    """The codec given to stores. ``classes`` are dataclasses of a script's own that may be saved, by their names."""
+
+    def __init__(self, *classes: type) -> None:
+        every = {**_CLASSES, **{kind.__name__: kind for kind in classes}}
+        self._by_tag = {tag: _Shape(tag, kind) for tag, kind in every.items()}
+        self._by_class = {shape.kind: shape for shape in self._by_tag.values()}
+
+    def open(self, value: object) -> tuple[str, Mapping[str, Any]]:
+        """Tag and fields of an object; fields that have their default are left out."""
+        kind = type(value)
+        shape = self._by_class.get(kind)
+        if shape is None:
+            if isinstance(value, bytes):
+                return "bytes", {"base64": base64.b64encode(value).decode("ascii")}
+            raise UnknownType(
+                f"A value of type {kind.__module__}.{kind.__qualname__} cannot be saved; "
+                "give the store's codec its class, or use plain data"
+            )
+        if isinstance(value, Record):
+            return shape.tag, {"type_name": value.type_name, "data": plain(value.data)}
+        found = {}
+        for name, default in shape.names:
+            item = getattr(value, name)
+            if item is not default and (type(item) is not type(default) or item != default):
+                found[name] = item
+        return shape.tag, found
+
+    def close(self, tag: str, fields: Mapping[str, Any]) -> Any:
+        """The object of a tag and its fields."""
+        shape = self._by_tag.get(tag)
+        if shape is None:
+            if tag == "bytes":
+                return base64.b64decode(fields["base64"])
+            raise UnknownType(f"A saved value has the unknown type {tag!r}")
+        values = dict(fields)
+        for name in shape.tuples:
+            if name in values:
+                values[name] = tuple(values[name])
+        if shape.kind is Checkpoint and "fan_in" in values:
+            values["fan_in"] = {key: tuple(buffer) for key, buffer in values["fan_in"].items()}
+        return shape.kind(**values)
+
+
+_DEFAULT = Codec()
+
+
+def encode(value: Any, codec: Codec = _DEFAULT) -> Any:
+    """``value`` as JSON: objects as ``{"$": tag, ...}``, tuples and strange dicts tagged too. Raises UnknownType."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [encode(item, codec) for item in value]
+    if isinstance(value, tuple):
+        return {"$": "tuple", "items": [encode(item, codec) for item in value]}
+    if isinstance(value, Mapping) and not isinstance(value, Record):
+        if "$" in value or not all(isinstance(key, str) for key in value):
+            return {"$": "dict", "items": [[encode(k, codec), encode(v, codec)] for k, v in value.items()]}
+        return {key: encode(item, codec) for key, item in value.items()}
+    tag, opened = codec.open(value)
+    return {"$": tag, **{name: _field(item, codec) for name, item in opened.items()}}
+
+
+def _field(value: Any, codec: Codec) -> Any:
+    """A field of an object: its tuples are known from the class and written as lists."""
+    return [encode(item, codec) for item in value] if isinstance(value, tuple) else encode(value, codec)
+
+
+def decode(value: Any, codec: Codec = _DEFAULT) -> Any:
+    """The value that :func:`encode` was given, as far as plain data can tell."""
+    if isinstance(value, list):
+        return [decode(item, codec) for item in value]
+    if not isinstance(value, dict):
+        return value
+    tag = value.get("$")
+    if tag is None:
+        return {key: decode(item, codec) for key, item in value.items()}
+    if tag == "tuple":
+        return tuple(decode(item, codec) for item in value["items"])
+    if tag == "dict":
+        items: Sequence[Sequence[Any]] = value["items"]
+        return {decode(key, codec): decode(item, codec) for key, item in items}
+    return codec.close(tag, {name: decode(item, codec) for name, item in value.items() if name != "$"})

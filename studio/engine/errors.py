@@ -1,0 +1,81 @@
+"""What can go wrong, with the family names of the conformance suite. A node's own exception is raised as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class WorkflowError(Exception):
+    """Base of the engine's own errors. ``nodes`` are the ids the message is about."""
+
+    family = ""
+
+    def __init__(self, message: str, nodes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.nodes = tuple(nodes)
+
+
+class WorkflowValidationError(WorkflowError):
+    """The graph is refused."""
+
+    family = "validation"
+
+
+class BuildArgumentError(WorkflowValidationError, ValueError):
+    """Refused while the graph is put together."""
+
+    family = "build_argument"
+
+
+class EdgeDuplicationError(WorkflowValidationError):
+    """The same source and target twice."""
+
+    family = "validation.edge_duplication"
+
+
+class TypeCompatibilityError(WorkflowValidationError):
+    """Nothing the source may send is accepted by the target."""
+
+    family = "validation.type_compatibility"
+
+
+class GraphConnectivityError(WorkflowValidationError):
+    """A node that the start node does not reach."""
+
+    family = "validation.graph_connectivity"
+
+
+class OutputDesignationError(WorkflowValidationError):
+    """Output or intermediate designations that cannot be."""
+
+    family = "validation.output_validation"
+
+
+class RunRejected(WorkflowError):
+    """The run cannot start: arguments, input, answers, another run, messages left over."""
+
+    family = "run_rejected"
+
+
+class ResumeError(WorkflowError):
+    """The checkpoint is missing or does not fit."""
+
+    family = "checkpoint"
+
+
+class ConvergenceError(WorkflowError):
+    """The limit of supersteps is used up and messages are left."""
+
+    family = "no_convergence"
+
+
+class RoutingError(WorkflowError):
+    """A selection named something that is no target, or a joined list fits no handler."""
+
+    family = "routing"
+
+
+class NodeStopped(WorkflowError):
+    """A node cancelled itself."""
+
+    family = "node"

@@ -1,0 +1,58 @@
+"""What happens inside an agent, as events of its node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from studio.agents.client import TextKind
+from studio.agents.messages import Message, ToolCall, Usage
+from studio.engine.context import Context
+from studio.engine.events import (
+    ModelCallFinished,
+    ModelCallRetried,
+    ModelCallStarted,
+    TokensArrived,
+    ToolFinished,
+    ToolStarted,
+)
+
+
+class NodeHooks:
+    """The ``RunHooks`` of one invocation."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._node = ctx.node
+
+    async def before_model_call(self, messages: Sequence[Message]) -> None:
+        """Lets the gate hold the call."""
+        gate = self._ctx.gate
+        if gate is not None:
+            await gate.before_model_call(self._node, messages, self._ctx.inside)
+
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
+        c = self._ctx
+        c.emit(ModelCallStarted(c.now(), self._node, c.invocation, call, messages, model, c.inside))
+
+    def tokens(self, text: str, kind: TextKind) -> None:
+        c = self._ctx
+        emit = c.scope.emit
+        if emit is not None:
+            emit(TokensArrived(c.now(), self._node, c.invocation, text, kind, c.inside))
+
+    def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
+        c = self._ctx
+        c.emit(ModelCallRetried(c.now(), self._node, c.invocation, call, attempt, wait, reason))
+
+    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None:
+        c = self._ctx
+        c.emit(ModelCallFinished(c.now(), self._node, c.invocation, call, usage, finish_reason, error, c.inside))
+
+    def tool_started(self, call: ToolCall) -> None:
+        c = self._ctx
+        c.emit(ToolStarted(c.now(), self._node, c.invocation, call, c.inside))
+
+    def tool_finished(self, call_id: str, result: Any, error: str) -> None:
+        c = self._ctx
+        c.emit(ToolFinished(c.now(), self._node, c.invocation, call_id, result, error, c.inside))

@@ -1,0 +1,88 @@
+"""Values that travel: records of declared types, and questions of nested workflows. All immutable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from studio.checkpoints.snapshot import copied
+
+__all__ = ["Record", "SubRequest", "SubResponse", "copied", "plain"]
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: _frozen(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(_frozen(item) for item in value)
+    return value
+
+
+def plain(value: Any) -> Any:
+    """``value`` with records, frozen mappings and tuples as dicts and lists."""
+    if isinstance(value, Record):
+        return plain(value.data)
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record(Mapping[str, Any]):
+    """A value of a declared type outside the worker: the type's name and plain data. Equal by content."""
+
+    type_name: str
+    data: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", _frozen(self.data))
+
+    def __getitem__(self, field: str) -> Any:
+        return self.data[field]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self.type_name == other.type_name and self.plain() == other.plain()
+
+    def __hash__(self) -> int:
+        return hash((self.type_name, json.dumps(self.plain(), sort_keys=True, default=repr)))
+
+    def plain(self) -> dict[str, Any]:
+        """The data as a dict of its own."""
+        return {key: plain(value) for key, value in self.data.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SubRequest:
+    """A question from inside a sub-workflow, sent to the parent's nodes."""
+
+    executor: str
+    """The sub-workflow node."""
+    inner_executor: str
+    request: str
+    data: Any
+    response_type: str
+
+    def answer(self, data: Any) -> SubResponse:
+        """The answer; send it with ``target=request.executor``."""
+        return SubResponse(self.request, data)
+
+
+@dataclass(frozen=True, slots=True)
+class SubResponse:
+    """The answer to a :class:`SubRequest`."""
+
+    request: str
+    data: Any

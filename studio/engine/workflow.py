@@ -1,0 +1,422 @@
+"""A workflow instance: runs, answers, resumes. See ``ARCHITECTURE.md`` for the algorithm on one page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from studio.checkpoints import (
+    Checkpoint,
+    CheckpointKind,
+    CheckpointNotFound,
+    CheckpointStore,
+    PendingRequest,
+    QueuedMessage,
+)
+from studio.engine.context import Context
+from studio.engine.errors import ConvergenceError, ResumeError, RunRejected
+from studio.engine.events import (
+    CheckpointFailed,
+    CheckpointSaved,
+    EventSink,
+    RequestAnswered,
+    RequestCancelled,
+    RunFailed,
+    RunStarted,
+    State,
+    StateConflict,
+    SuperstepFinished,
+    SuperstepStarted,
+)
+from studio.engine.executor import Executor
+from studio.engine.gate import Gate
+from studio.engine.graph import Edge, signature
+from studio.engine.instance import Instance
+from studio.engine.routing import internal, routes_by_source
+from studio.engine.scope import Scope
+from studio.engine.superstep import Superstep
+from studio.engine.types import Type, coerced, fits, parse_type, type_name
+from studio.engine.validation import Role
+
+Order = Literal["delivery", "arrival"]
+"""Order of what one superstep produced: "delivery" is the same in every run, "arrival" is as it happened."""
+
+_BREATH = 0.004
+"""Seconds after which a run without waiting nodes lets the rest of the program work."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended. ``requests`` are all that wait for an answer, ``raised`` those of this run."""
+
+    state: State
+    outputs: tuple[Any, ...] = ()
+    intermediate: tuple[Any, ...] = ()
+    requests: tuple[PendingRequest, ...] = ()
+    raised: tuple[PendingRequest, ...] = ()
+
+
+class _Unset:
+    """No input given; None may be an input."""
+
+
+_UNSET = _Unset()
+
+
+class Workflow:
+    """Nodes, edges and everything that lives on between runs. Made by ``WorkflowBuilder``; one run at a time."""
+
+    def __init__(
+        self,
+        *,
+        start: str,
+        executors: Mapping[str, Executor],
+        edges: Sequence[Edge],
+        roles: Mapping[str, Role],
+        name: str,
+        max_supersteps: int,
+        order: Order,
+    ) -> None:
+        self.name = name
+        self.start = start
+        self.executors: dict[str, Executor] = dict(executors)
+        self.edges: tuple[Edge, ...] = tuple(edges)
+        self.max_supersteps = max_supersteps
+        self.signature = signature(start, self.executors, self.edges)
+        """Fingerprint of the topology; checkpoints of another one are refused."""
+        self._roles = dict(roles)
+        self._by_arrival = order == "arrival"
+        self._instance = Instance(by_arrival=self._by_arrival)
+        self._routes = routes_by_source(self.edges, self.executors)
+        self._savers = [e for e in self.executors.values() if type(e).save is not Executor.save]
+        self._types: dict[str, Type] = {
+            type_name(response.response): response.response
+            for executor in self.executors.values()
+            for response in executor.responses
+        }
+        self._active = False
+
+    # ------------------------------------------------------------------------------------------ what is there
+
+    @property
+    def state(self) -> State:
+        """How the last run ended, or what the running one is doing."""
+        return self._instance.status
+
+    @property
+    def superstep(self) -> int:
+        """Supersteps completed since the last input."""
+        return self._instance.superstep
+
+    @property
+    def queued(self) -> tuple[QueuedMessage, ...]:
+        """Messages that wait for the next superstep, in delivery order."""
+        return self._instance.queued()
+
+    @property
+    def pending_requests(self) -> tuple[PendingRequest, ...]:
+        """Requests that wait for an answer."""
+        return tuple(self._instance.requests.values())
+
+    @property
+    def shared_state(self) -> dict[str, Any]:
+        """A copy of the committed shared state."""
+        return dict(self._instance.state.committed)
+
+    @property
+    def fan_in(self) -> dict[str, tuple[QueuedMessage, ...]]:
+        """Messages that wait at a join, by key of the edge."""
+        return {key: tuple(buffer) for key, buffer in self._instance.fan_in.items() if buffer}
+
+    @property
+    def last_checkpoint(self) -> str | None:
+        """The checkpoint saved or resumed last; the parent of the next one."""
+        return self._instance.last_checkpoint
+
+    @property
+    def accepts(self) -> tuple[Type, ...]:
+        """Types of inputs."""
+        return self.executors[self.start].accepts
+
+    @property
+    def yields(self) -> tuple[Type, ...]:
+        """Types that any node may yield."""
+        return tuple(dict.fromkeys(kind for e in self.executors.values() for kind in e.yields))
+
+    def role(self, node: str) -> Role | None:
+        """What a yield of this node becomes; None: nothing."""
+        return self._roles.get(node)
+
+    def response_type(self, request: PendingRequest) -> Type:
+        """The type that an answer to this request must have."""
+        return self._types.get(request.response_type) or parse_type(request.response_type)
+
+    def seed_state(self, values: Mapping[str, Any]) -> None:
+        """Initial values of shared state; only keys that are not there yet."""
+        for key, value in values.items():
+            self._instance.state.committed.setdefault(key, value)
+
+    # ------------------------------------------------------------------------------------------------- running
+
+    async def run(
+        self,
+        data: Any = _UNSET,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        checkpoint: str | Checkpoint | None = None,
+        cancel: Sequence[str] | None = None,
+        stream: bool = False,
+        events: EventSink | None = None,
+        gate: Gate | None = None,
+        store: CheckpointStore | None = None,
+        run_id: str = "",
+        inside: Context | None = None,
+    ) -> RunResult:
+        """Runs until nothing is left to deliver.
+
+        Exactly one of: ``data`` (a new input), ``answers`` (by request id), ``checkpoint`` (with ``answers`` if
+        wanted), ``cancel`` (ids of requests that get no answer). With ``store`` a checkpoint is saved at the start and
+        after every superstep. ``inside`` is the invocation of a sub-workflow node that this run belongs to.
+
+        Raises :class:`RunRejected` before anything happened, :class:`ResumeError`, :class:`ConvergenceError`, or what a
+        node raised. Cancelling the awaiting task cancels all nodes and awaits them; the state is then CANCELLED and the
+        run can be resumed from its last checkpoint.
+        """
+        self._check_call(data, answers, checkpoint, cancel, store)
+        checked = self._checked(answers) if answers is not None and checkpoint is None else {}
+        if inside is None:
+            scope = Scope(
+                self._instance, self._roles, self._types,
+                events=events, gate=gate, store=store, run=run_id, streaming=stream,
+            )  # fmt: skip
+        else:
+            scope = self._nested(inside)
+        self._active = True
+        try:
+            return await self._guarded(scope, data, answers, checked, checkpoint, cancel)
+        finally:
+            self._active = False
+
+    def _nested(self, outer: Context) -> Scope:
+        scope = Scope(
+            self._instance, self._roles, self._types,
+            events=None, gate=outer.gate, store=None, run=outer.scope.run, streaming=False,
+            inside=(*outer.inside, outer.node), started=outer.scope.started,
+        )  # fmt: skip
+        scope.emit = outer.scope.emit
+        return scope
+
+    def _check_call(
+        self,
+        data: Any,
+        answers: Mapping[str, Any] | None,
+        checkpoint: str | Checkpoint | None,
+        cancel: Sequence[str] | None,
+        store: CheckpointStore | None,
+    ) -> None:
+        given = [
+            what
+            for what, there in (
+                ("an input", data is not _UNSET),
+                ("answers", answers is not None and checkpoint is None),
+                ("a checkpoint", checkpoint is not None),
+                ("requests to cancel", cancel is not None),
+            )
+            if there
+        ]
+        if data is not _UNSET and answers is not None and checkpoint is not None:
+            given.append("answers")
+        if len(given) != 1:
+            raise RunRejected(f"A run needs exactly one of input, answers or checkpoint; given: {given or 'none'}")
+        if isinstance(checkpoint, str) and store is None:
+            raise RunRejected("Resuming a checkpoint by its id needs the store that has it")
+        if self._active:
+            raise RunRejected("This instance is already running; wait for the run or make another instance")
+        if data is not _UNSET and self._instance.queue:
+            raise RunRejected(
+                "Messages of an earlier run are left in this instance; resume a checkpoint or make another instance"
+            )
+
+    async def _guarded(
+        self,
+        scope: Scope,
+        data: Any,
+        answers: Mapping[str, Any] | None,
+        checked: Mapping[str, Any],
+        checkpoint: str | Checkpoint | None,
+        cancel: Sequence[str] | None,
+    ) -> RunResult:
+        """The run between its first and its last status."""
+        kind = "checkpoint" if checkpoint is not None else "input" if data is not _UNSET else "answers"
+        scope.tell(RunStarted, kind, None if data is _UNSET else data)
+        scope.status("IN_PROGRESS")
+        try:
+            if checkpoint is not None:
+                await self._resume(scope, checkpoint, answers)
+            elif cancel is not None:
+                await self._cancel(scope, cancel)
+            elif answers is not None:
+                await self._answer(scope, checked)
+            else:
+                await self._input(scope, data)
+            await self._loop(scope)
+        except BaseException as error:
+            self._instance.state.discard()
+            scope.settle(by_arrival=self._by_arrival)
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) or (task is not None and task.cancelling()):
+                scope.status("CANCELLED")
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                raise asyncio.CancelledError from error
+            nodes: tuple[str, ...] = getattr(error, "nodes", ())
+            scope.tell(RunFailed, type(error).__name__, str(error), nodes[0] if nodes else None)
+            scope.status("FAILED")
+            raise
+        pending = self.pending_requests
+        scope.status("IDLE_WITH_PENDING_REQUESTS" if pending else "IDLE")
+        return RunResult(self.state, tuple(scope.outputs), tuple(scope.intermediate), pending, tuple(scope.raised))
+
+    # ------------------------------------------------------------------------------------------------- starting
+
+    async def _input(self, scope: Scope, data: Any) -> None:
+        self._instance.superstep = 0
+        scope.superstep = 0
+        start = self.executors[self.start]
+        if start.handler_for(data) is None:
+            wanted = ", ".join(type_name(kind) for kind in start.accepts)
+            raise RunRejected(
+                f"The start node {start.id!r} cannot take an input of type {type(data).__name__}; it takes {wanted}",
+                [start.id],
+            )
+        source = internal(start.id)
+        scope.queue(QueuedMessage(scope.id("m"), source, start.id, data, purpose="input"))
+        await self._save(scope, "input")
+
+    async def _resume(self, scope: Scope, checkpoint: str | Checkpoint, answers: Mapping[str, Any] | None) -> None:
+        if isinstance(checkpoint, str):
+            assert scope.store is not None
+            try:
+                checkpoint = await scope.store.load(checkpoint)
+            except CheckpointNotFound as error:
+                raise ResumeError(str(error)) from error
+        await self.restore(checkpoint)
+        scope.superstep = self._instance.superstep
+        for request in self.pending_requests:
+            if not answers or request.id not in answers:
+                scope.show(request, again=True)
+        if self._instance.requests:
+            scope.pending()
+        if answers is not None:
+            await self._answer(scope, self._checked(answers))
+
+    async def restore(self, checkpoint: Checkpoint) -> None:
+        """Becomes what the checkpoint holds, without running. Raises :class:`ResumeError` for another graph."""
+        if checkpoint.signature != self.signature:
+            raise ResumeError(
+                "The graph has changed since this checkpoint was saved; nodes, edges or names of conditions differ"
+            )
+        await self._instance.restore(checkpoint, self.executors)
+
+    async def capture(self, kind: CheckpointKind = "superstep", run: str = "") -> Checkpoint:
+        """A checkpoint of this moment; only sound between runs."""
+        return await self._instance.capture(kind, self._savers, run=run, workflow=self.name, signature=self.signature)
+
+    def _checked(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """All answers as their types want them; one bad answer refuses all."""
+        pending = self._instance.requests
+        if not pending:
+            raise RunRejected("No request waits for an answer")
+        checked = {}
+        for id, answer in answers.items():
+            request = pending.get(id)
+            if request is None:
+                raise RunRejected(f"No request with the id {id!r} waits for an answer")
+            wanted = self.response_type(request)
+            value = coerced(answer, wanted)
+            if not fits(value, wanted):
+                raise RunRejected(
+                    f"The answer to the request of node {request.node!r} must be {request.response_type}, "
+                    f"not {type(answer).__name__}",
+                    [request.node],
+                )
+            checked[id] = value
+        return checked
+
+    async def _answer(self, scope: Scope, answers: Mapping[str, Any]) -> None:
+        for id, value in answers.items():
+            request = self._instance.requests.pop(id)
+            scope.tell(RequestAnswered, id, request.node, value)
+            scope.queue(
+                QueuedMessage(
+                    scope.id("m"), internal(request.node), request.node, value, "response", None, "answer", request
+                )
+            )
+        await self._save(scope, "answers")
+
+    async def _cancel(self, scope: Scope, ids: Sequence[str]) -> None:
+        for id in ids:
+            request = self._instance.requests.pop(id, None)
+            if request is None:
+                continue
+            scope.tell(RequestCancelled, id, request.node)
+            executor = self.executors.get(request.node)
+            if executor is not None:
+                ctx = Context(scope, request.node, (internal(request.node),), (-1, 0, 0), id)
+                await executor.cancel_request(request, ctx)
+        scope.settle(by_arrival=self._by_arrival)
+
+    # ------------------------------------------------------------------------------------------------ supersteps
+
+    async def _loop(self, scope: Scope) -> None:
+        instance = self._instance
+        breath = time.perf_counter()
+        while instance.superstep < self.max_supersteps:
+            scope.superstep = instance.superstep + 1
+            if scope.gate is not None and not scope.inside:
+                await scope.gate.before_superstep(scope.superstep, instance.queued())
+            if time.perf_counter() - breath > _BREATH:
+                await asyncio.sleep(0)
+                breath = time.perf_counter()
+            await self._superstep(scope)
+            if not instance.queue:
+                return
+        if instance.queue:
+            nodes = sorted(instance.queue)
+            raise ConvergenceError(
+                f"The limit of {self.max_supersteps} supersteps is reached and messages of {', '.join(nodes)} are left",
+                nodes,
+            )
+
+    async def _superstep(self, scope: Scope) -> None:
+        instance, number, emit = self._instance, scope.superstep, scope.emit
+        if emit is not None:
+            emit(SuperstepStarted(scope.now(), number, scope.inside))
+        superstep = Superstep(scope, self._routes)
+        await superstep.deliver(instance.take())
+        instance.superstep = number
+        for key, nodes in instance.state.commit():
+            scope.tell(StateConflict, number, key, nodes)
+        scope.settle(by_arrival=self._by_arrival)
+        if not self._by_arrival:
+            instance.queue = superstep.order(instance.queue)
+        checkpoint = await self._save(scope, "superstep")
+        if emit is not None:
+            emit(SuperstepFinished(scope.now(), number, checkpoint, scope.inside))
+
+    async def _save(self, scope: Scope, kind: Literal["input", "superstep", "answers"]) -> str | None:
+        """Saves a checkpoint if there is a store. A failure is an event; the run goes on without this one."""
+        if scope.store is None:
+            return None
+        try:
+            checkpoint = await self.capture(kind, scope.run)
+            size = await scope.store.save(checkpoint)
+        except Exception as error:
+            scope.tell(CheckpointFailed, self._instance.superstep, f"{type(error).__name__}: {error}")
+            return None
+        self._instance.last_checkpoint = checkpoint.id
+        scope.tell(CheckpointSaved, checkpoint.id, checkpoint.parent, kind, checkpoint.superstep, size)
+        return checkpoint.id
