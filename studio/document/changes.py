@@ -7,8 +7,11 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Ids by kind of change. ``nodes`` also covers joins; ``edges`` covers switches and fan-outs; ``workflow`` names
-    changed workflow fields (``name``, ``start``, ``tools``, ``offline`` ...). ``everything``: treat as a new document."""
+    """Ids by kind of change.
+
+    ``nodes`` also covers joins; ``edges`` covers switches and fan-outs; ``workflow`` names changed workflow fields
+    (``name``, ``start``, ``tools``, ``offline`` ...). ``everything``: treat as a new document.
+    """
 
     nodes_added: frozenset[str] = frozenset()
     nodes_removed: frozenset[str] = frozenset()

@@ -16,8 +16,10 @@ from studio.document.model import (
     DirectEdge,
     FanInEdge,
     FanOutEdge,
+    FunctionNode,
     HandoffEdge,
     JoinNode,
+    SubWorkflowNode,
     SwitchEdge,
     UnknownEdge,
     Workflow,
@@ -41,8 +43,8 @@ def start_problems(facts: Facts) -> Iterator[Problem]:
 
 def _no_start(facts: Facts) -> Problem:
     targets = {target for source, target, _ in facts.pairs if source != target}
-    cards = [n for n in facts.workflow.nodes if not isinstance(n, JoinNode)] or list(facts.workflow.nodes)
-    first = next((n for n in cards if n.id not in targets), cards[0])
+    cards = sorted(facts.workflow.nodes, key=lambda n: (isinstance(n, JoinNode), n.id in targets))
+    first = cards[0]
     fix = Fix(f"Start with “{first.name or first.id}”", SetWorkflow({"start": first.id}))
     return Problem("no_start", "No node is the start: a run would not know where to begin.", field="start", fix=fix)
 
@@ -229,9 +231,8 @@ def designation_problems(facts: Facts) -> Iterator[Problem]:
                 yield Problem("designation_missing", f"The output {node_id} is not there.", "", name, fix=fix)
             elif count > 1:
                 yield Problem("designation_twice", f"{facts.name(node_id)} is an output twice.", node_id, name, fix=fix)
-            elif not types.can_yield(facts.nodes[node_id]):
-                message = f"{facts.name(node_id)} is chosen as output, but gives none."
-                yield Problem("cannot_yield", message, node_id, name)
+            elif not types.yields(facts.nodes[node_id]):
+                yield _cannot_yield(facts, node_id, name)
     if workflow.outputs == workflow.intermediate == "all":
         yield Problem("designation_both", "All outputs cannot be final and intermediate at once.", "", "intermediate")
     if isinstance(workflow.outputs, tuple) and isinstance(workflow.intermediate, tuple):
@@ -243,12 +244,23 @@ def designation_problems(facts: Facts) -> Iterator[Problem]:
                 yield Problem("designation_both", message, node_id, "outputs", fix=fix)
 
 
+def _cannot_yield(facts: Facts, node_id: str, field: str) -> Problem:
+    node = facts.nodes[node_id]
+    fix = None
+    if isinstance(node, FunctionNode):
+        fix = Fix("Yield what it sends", SetFields("nodes", node_id, {"yields": node.sends}))
+    elif isinstance(node, SubWorkflowNode):
+        fix = Fix("Give its outputs directly", SetFields("nodes", node_id, {"direct_output": True}))
+    return Problem(
+        "cannot_yield", f"{facts.name(node_id)} is chosen as output, but gives none.", node_id, field, fix=fix
+    )
+
+
 def output_problems(facts: Facts) -> Iterator[Problem]:
     """A run that shows nothing."""
-    if facts.reached and not facts.workflow.outputs:
-        if not any(types.yields(facts.nodes[i]) for i in facts.reached):
-            message = "Nothing in this workflow gives an output: mark a node as output."
-            yield Problem("no_output", message, severity="warning", field="outputs")
+    if facts.reached and not any(types.yields(facts.nodes[i]) for i in facts.reached):
+        message = "Nothing in this workflow gives an output: agents do, and functions that yield."
+        yield Problem("no_output", message, severity="warning", field="outputs")
 
 
 def loop_problems(facts: Facts) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Conditions as data, and the one evaluator for engine, truth table, breakpoints and watches.
 
-``evaluate`` never raises for what a message holds: a missing field is None, and comparing None or unlike types is False.
+``evaluate`` never raises for what a message holds: a missing field is None, comparing None or unlike types is False.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from studio.document.model import (
     FanOutEdge,
     HandoffEdge,
     Place,
+    SwitchCase,
     SwitchEdge,
     UnknownEdge,
     Workflow,
@@ -163,6 +164,12 @@ def _condition(condition: Condition | None, owner: str) -> Condition | None:
     return None if condition is None else condition.model_copy(update={"name": condition_name(owner)})
 
 
+def _case(case: SwitchCase, ids: dict[str, str]) -> SwitchCase:
+    new_id = ids[case.id]
+    condition = _condition(case.condition, new_id)
+    return case.model_copy(update={"id": new_id, "target": ids[case.target], "condition": condition})
+
+
 def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
     values: dict[str, Any] = {"id": ids[item.id]}
     match item:
@@ -172,21 +179,8 @@ def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
         case HandoffEdge():
             values |= {"source": ids[item.source], "target": ids[item.target]}
         case SwitchEdge():
-            cases = [
-                c.model_copy(
-                    update={
-                        "id": ids[c.id],
-                        "target": ids[c.target],
-                        "condition": _condition(c.condition, ids[c.id]),
-                    }
-                )
-                for c in item.cases
-            ]
-            values |= {
-                "source": ids.get(item.source or ""),
-                "cases": tuple(cases),
-                "default": ids.get(item.default or ""),
-            }
+            values |= {"source": ids.get(item.source or ""), "default": ids.get(item.default or "")}
+            values["cases"] = tuple(_case(case, ids) for case in item.cases)
         case FanOutEdge():
             selection = {ids[t]: c for t, c in (item.selection or {}).items()} or None
             targets = tuple(ids[t] for t in item.targets)
@@ -214,7 +208,8 @@ def _shifted(clipping: Workflow, ids: dict[str, str], place: Place | None) -> di
 def _declarations(workflow: Workflow, clipping: Workflow, ids: dict[str, str]) -> dict[str, Any]:
     """Types, tools, modules and state keys that the document lacks, the scripts of the new nodes, and a start."""
     values: dict[str, Any] = {}
-    for name, key in (("types", "name"), ("tools", "name"), ("modules", "name"), ("state", "key")):
+    keys = {"types": "name", "tools": "name", "modules": "name", "state": "key"}
+    for name, key in keys.items():
         have = {getattr(d, key) for d in getattr(workflow, name)}
         new = tuple(d for d in getattr(clipping, name) if getattr(d, key) not in have)
         if new:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from studio.document.edits import Batch, Edit, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.lines import default_id, into_id, leg_id
@@ -73,10 +73,10 @@ def _switch_edit(edge: SwitchEdge, gone: frozenset[str], nodes: frozenset[str]) 
 
 def _fan_out_edit(edge: FanOutEdge, gone: frozenset[str], nodes: frozenset[str]) -> Edit | None:
     targets = tuple(t for t in edge.targets if t not in nodes and leg_id(edge.id, t) not in gone)
-    selection = {t: c for t, c in (edge.selection or {}).items() if t in targets} or None
+    selection = edge.selection
+    if selection is not None and len(targets) < len(edge.targets):
+        selection = {t: c for t, c in selection.items() if t in targets} or None
     no_source = edge.source in nodes or into_id(edge.id) in gone
-    if selection == edge.selection or edge.selection is None or len(targets) == len(edge.targets):
-        selection = edge.selection
     return _changed(edge, {"source": None if no_source else edge.source, "targets": targets, "selection": selection})
 
 
@@ -87,7 +87,7 @@ def _fan_in_edit(edge: FanInEdge, gone: frozenset[str], nodes: frozenset[str]) -
     return _changed(edge, {"sources": sources})
 
 
-def _changed(edge: Edge, values: dict[str, object]) -> Edit | None:
+def _changed(edge: Edge, values: Mapping[str, object]) -> Edit | None:
     differing = {name: value for name, value in values.items() if getattr(edge, name) != value}
     return SetFields("edges", edge.id, differing) if differing else None
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from studio.document.changes import ChangeSet
-from studio.document.model import Edge, Group, Node, Note, Place, Workflow
+from studio.document.model import Place, Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Applied:
 
 
 class Edit(Protocol):
-    """Something that can be applied to a document. Raises ``KeyError`` for an id that is not there (a bug of the caller)."""
+    """Something that can be applied to a document.
+
+    Raises ``KeyError`` for an id that is not there, or one that is taken: a bug of the caller.
+    """
 
     def apply(self, workflow: Workflow) -> Applied: ...
-
-
-_Item = TypeVar("_Item", Node, Edge, Note, Group)
 
 
 def _index(items: Sequence[Any], item_id: str) -> int:
@@ -39,7 +39,7 @@ def _index(items: Sequence[Any], item_id: str) -> int:
     raise KeyError(item_id)
 
 
-def _inserted(items: tuple[_Item, ...], item: _Item, index: int | None) -> tuple[_Item, ...]:
+def _inserted(items: tuple[Any, ...], item: Any, index: int | None) -> tuple[Any, ...]:
     if any(i.id == item.id for i in items):
         raise KeyError(f"{item.id} is taken")
     at = len(items) if index is None else index
@@ -52,7 +52,8 @@ _REMOVED = {"nodes": "nodes_removed", "edges": "edges_removed", "notes": "notes"
 
 
 def _changes(names: Mapping[str, str], where: str, item_id: str) -> ChangeSet:
-    return ChangeSet(**{names[where]: frozenset({item_id})})
+    values: dict[str, Any] = {names[where]: frozenset({item_id})}
+    return ChangeSet(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class SetFields:
-    """Replaces fields of one item of ``nodes``, ``edges``, ``notes`` or ``groups``. Values are already validated models."""
+    """Replaces fields of one item of ``nodes``, ``edges``, ``notes`` or ``groups``; values fit the model already."""
 
     where: str
     item_id: str

@@ -169,8 +169,9 @@ class _Evaluator(SimpleEval):  # type: ignore[misc]
 
     def __init__(self, names: Mapping[str, object]) -> None:
         super().__init__(operators=dict(_OPERATORS), functions=dict(FUNCTIONS), names={**_LITERALS, **names})
-        self.nodes = {kind: handler for kind, handler in self.nodes.items() if kind in _ALLOWED}
-        self.nodes[ast.List] = self.nodes[ast.Tuple] = self._eval_items
+        for kind in [kind for kind in self.nodes if kind not in _ALLOWED]:
+            del self.nodes[kind]
+        self.nodes.update({ast.List: self._eval_items, ast.Tuple: self._eval_items})
 
     def _eval_items(self, node: ast.List | ast.Tuple) -> list[object]:
         return [self._eval(item) for item in node.elts]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
 
 from studio.document.conditions import Condition
 
@@ -19,6 +19,22 @@ class Model(BaseModel):
     """Frozen base of everything in a document; fields this version does not know are kept and saved back."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _join_lines(cls, data: Any) -> Any:
+        """Files write a text with line breaks as a list of lines."""
+        if not isinstance(data, dict):
+            return data
+        texts = {
+            name: "\n".join(value)
+            for name, value in data.items()
+            if isinstance(value, list)
+            and (field := cls.model_fields.get(name)) is not None
+            and field.annotation in (str, str | None)
+            and all(isinstance(line, str) for line in value)
+        }
+        return {**data, **texts} if texts else data
 
 
 # ---------------------------------------------------------------------------------------------------- nodes
@@ -51,7 +67,8 @@ class AgentNode(NodeBase):
 
 
 class FunctionNode(NodeBase):
-    """User code: either ``body`` (statements with ``data``, ``ctx``, leaving ``result``) or ``call`` (``module:function``)."""
+    """User code: either ``body`` (statements with ``data``, ``ctx``, leaving ``result``) or ``call``
+    (``module:function``)."""
 
     kind: Literal["function"] = "function"
     body: str = ""
@@ -266,13 +283,17 @@ class ModuleDecl(Model):
     source: str
 
 
+def _no_parameters() -> dict[str, JsonValue]:
+    return {"type": "object", "properties": {}}
+
+
 class ToolDecl(Model):
     """A function tool: ``call`` names ``module:function`` of the document's modules; ``caller`` tools have none."""
 
     name: str
     description: str = ""
     call: str = ""
-    parameters: dict[str, JsonValue] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: dict[str, JsonValue] = Field(default_factory=_no_parameters)
     approval: Literal["never", "always", "caller"] = "never"
 
 
@@ -296,6 +317,8 @@ class Group(Model):
 
 class Place(Model):
     """Where something is drawn: scene units, top left corner (for a bar or rhombus: of its bounding box)."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     x: float
     y: float

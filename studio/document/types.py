@@ -32,7 +32,6 @@ from studio.document.model import (
     Node,
     SubWorkflowNode,
     TemplateNode,
-    UnknownNode,
     Workflow,
 )
 
@@ -156,31 +155,13 @@ def yields(node: Node) -> tuple[str, ...]:
     match node:
         case AgentNode():
             return ("response",)
-        case FunctionNode():
+        case FunctionNode():  # its result is yielded as well as sent
             return split(node.yields or "")
         case SubWorkflowNode():
             return ("any",) if node.direct_output else ()
         case GenericNode(kind="output"):
             return ("any",)
-        case TemplateNode() | HumanInputNode() | JoinNode() | GenericNode() | UnknownNode():
-            return ()
     return ()
-
-
-def can_yield(node: Node) -> bool:
-    """Whether a node can be marked as output: it yields by itself, or has a result that it yields as well as sends."""
-    return bool(yields(node)) or yields_result(node)
-
-
-def yields_result(node: Node) -> bool:
-    """Whether marking this node as (intermediate) output makes it yield what it sends: for nodes that never yield by
-    themselves but have a result (template, human input, join bar, function without ``yields``)."""
-    match node:
-        case TemplateNode() | HumanInputNode() | JoinNode():
-            return True
-        case FunctionNode():
-            return not node.yields and bool(split(node.sends))
-    return False
 
 
 def fits(sent: str, accepted: str) -> bool:
