@@ -25,6 +25,8 @@ class RunState(StrEnum):
 ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED, RunState.FAILED})
 ACTIVE = frozenset(RunState) - ENDED - {RunState.IDLE}
 """A branch recorded in one of these by a program that is gone was interrupted."""
+INTERRUPTED = "interrupted"
+"""How a branch is shown that was active when its program ended."""
 HALTED = frozenset({RunState.PAUSED, RunState.WAITING})
 """Active, but nothing runs: a person decides what comes next."""
 
@@ -91,10 +93,7 @@ TRANSITIONS: Mapping[Command | Happening, Mapping[RunState, RunState]] = {
         _S.STOPPING: _S.STOPPING,
     },
     _H.WENT_ON: {_S.PAUSED: _S.PAUSING},
-    _H.QUESTIONS_LEFT: {
-        **dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED), _S.WAITING),
-        _S.STOPPING: _S.CANCELLED,
-    },
+    _H.QUESTIONS_LEFT: dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED), _S.WAITING),
     _H.COMPLETED: dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.STOPPING), _S.COMPLETED),
     _H.CANCELLED: dict.fromkeys(ACTIVE, _S.CANCELLED),
     _H.FAILED: dict.fromkeys(ACTIVE, _S.FAILED),

@@ -20,7 +20,7 @@ prepared        -          running    running    pausing    -          stepping 
 breakpoint_hit  -          -          pausing    pausing    paused     pausing    -          stopping
 held            -          -          paused     paused     paused     paused     -          stopping
 went_on         -          -          -          -          pausing    -          -          -
-questions_left  -          -          waiting    waiting    waiting    waiting    -          cancelled
+questions_left  -          -          waiting    waiting    waiting    waiting    -          -
 completed       -          -          completed  completed  -          completed  -          completed
 cancelled       -          cancelled  cancelled  cancelled  cancelled  cancelled  cancelled  cancelled
 failed          -          failed     failed     failed     failed     failed     failed     failed

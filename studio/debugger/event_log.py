@@ -1,0 +1,70 @@
+"""The log of a branch: its events, encoded and written in batches off the hot path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from studio.checkpoints import Codec
+from studio.debugger.event_codec import EventEncoder
+from studio.debugger.joining import TokenJoiner
+from studio.debugger.run_store import RunStore
+from studio.engine.events import Event
+
+_EVERY = 0.25
+"""Seconds between batches while events arrive."""
+_BATCH = 50
+"""Events encoded in one piece of work."""
+
+
+class EventLog:
+    """An event sink. ``failed`` is told once if the store does not take events; the run goes on without a log."""
+
+    def __init__(self, store: RunStore, run: str, codec: Codec, failed: Callable[[str], None]) -> None:
+        self._store = store
+        self._run = run
+        self._encoder = EventEncoder(codec)
+        self._failed = failed
+        self._broken = False
+        self._waiting = TokenJoiner()
+        self._news = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._writer: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to write in the background; :meth:`close` ends it."""
+        self._writer = asyncio.create_task(self._keep_writing(), name=f"event log of {self._run}")
+
+    def append(self, event: Event) -> None:
+        """Takes one event."""
+        if not self._broken:
+            self._waiting.add(event)
+            self._news.set()
+
+    async def flush(self) -> None:
+        """Returns when everything taken so far is in the store."""
+        async with self._lock:
+            while self._waiting and not self._broken:
+                try:
+                    count = min(_BATCH, len(self._waiting))
+                    encoded = [self._encoder.encode(self._waiting.pop()) for _ in range(count)]
+                    await self._store.append_events(self._run, encoded)
+                except asyncio.CancelledError:
+                    raise
+                except Exception as error:
+                    self._broken = True
+                    self._failed(f"The events of this run are not kept from here on: {error}")
+
+    async def close(self) -> None:
+        """Writes the rest and ends the background task."""
+        if self._writer is not None:
+            self._writer.cancel()
+            await asyncio.gather(self._writer, return_exceptions=True)
+        await self.flush()
+
+    async def _keep_writing(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            await asyncio.sleep(_EVERY)
+            await self.flush()

@@ -1,0 +1,388 @@
+"""One branch of a run, driven: start, step, pause, stop, answer; its state machine is the table in ``states``."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from uuid import uuid4
+
+from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage
+from studio.debugger.event_log import EventLog
+from studio.debugger.forks import QueueEdits, fork_checkpoint
+from studio.debugger.gate import DebuggerGate, node_path
+from studio.debugger.run_store import RunRecord, RunStore
+from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
+from studio.debugger.wording import failure_sentences, state_sentence
+from studio.engine import Workflow
+from studio.engine import events as ev
+from studio.engine.errors import RunRejected
+from studio.engine.workflow import RunResult
+
+
+class Runnable(Protocol):
+    """A plan that was made ready for one session: the engine's workflow and what it needs."""
+
+    @property
+    def workflow(self) -> Workflow:
+        """The graph that runs."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the document it was made from."""
+
+    @property
+    def document_text(self) -> str:
+        """The document, as it is pinned."""
+
+    async def close(self) -> None:
+        """Ends the worker, closes connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there."""
+
+    data: Any = None
+    checkpoint: Checkpoint | None = None
+    edits: QueueEdits = field(default_factory=QueueEdits)
+    clock: float = 0.0
+
+
+class RunSession:
+    """Commands are plain calls that raise :class:`studio.debugger.states.IllegalCommand` where the table has no entry.
+
+    ``changed`` is called after every change of state or sentence. The session owns its task: :meth:`ended` awaits it,
+    :meth:`close` ends it. Nothing is recorded before the branch really goes on.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        beginning: Beginning,
+        prepare: Callable[[], Awaitable[Runnable]],
+        store: RunStore,
+        codec: Codec,
+        *,
+        sink: ev.EventSink,
+        changed: Callable[[], None] = lambda: None,
+        breakpoints: Collection[str] = frozenset(),
+        name_of: Callable[[str], str] = str,
+        streaming: bool = True,
+    ) -> None:
+        self.record = record
+        self.beginning = beginning
+        self.state = RunState.IDLE
+        self.failure = ""
+        self.error: BaseException | None = None
+        self.result: RunResult | None = None
+        self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
+        self._prepare = prepare
+        self._store = store
+        self._sink = sink
+        self._changed = changed
+        self._name_of = name_of
+        self._streaming = streaming
+        self._log = EventLog(store, record.id, codec, self._warn)
+        self._gate = DebuggerGate(breakpoints, self._happen, self._log.flush)
+        self._task: asyncio.Task[None] | None = None
+        self._clock_start = beginning.clock
+        self._began = 0.0
+        self._recorded = False
+        self._answers: dict[str, Any] = {}
+        self._answered = asyncio.Event()
+        self._stepping = False
+        self._kept_as: str | None = None
+        self._failed_node: str | None = None
+        self._requests = {r.id: r for r in beginning.checkpoint.requests} if beginning.checkpoint else {}
+        if beginning.checkpoint is not None:
+            self._gate.superstep = beginning.checkpoint.superstep + 1
+
+    # ---------------------------------------------------------------------------------------------------- to read
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the store knows the branch; a plan that cannot be made leaves none."""
+        return self._recorded
+
+    @property
+    def started(self) -> bool:
+        """Whether the branch exists: a restored session is only a position until it goes on."""
+        return self._task is not None
+
+    @property
+    def sentence(self) -> str:
+        """The state chip's text."""
+        return state_sentence(
+            self.state,
+            superstep=self._gate.superstep,
+            busy=[self._name(path) for path in self._gate.busy],
+            breakpoints=[self._name(h.node) for h in self._gate.held],
+            asking=[self._name_of(r.node) for r in self._requests.values()],
+            failure=self.failure,
+            restored=not self.started,
+        )
+
+    @property
+    def paused_at(self) -> str | None:
+        """The first node that a breakpoint holds."""
+        return self._gate.held[0].node if self._gate.held else None
+
+    @property
+    def superstep(self) -> int:
+        """The superstep that runs or comes next."""
+        return self._gate.superstep
+
+    @property
+    def requests(self) -> tuple[PendingRequest, ...]:
+        """Questions that nobody has answered yet."""
+        return tuple(self._requests.values())
+
+    @property
+    def queued(self) -> tuple[QueuedMessage, ...]:
+        """What the next superstep delivers, at a boundary; at a breakpoint the messages to the held nodes."""
+        if not self.started and self.beginning.checkpoint is not None:
+            return self.beginning.checkpoint.messages
+        if self.state is not RunState.PAUSED:
+            return ()
+        if self._gate.held:
+            sources = {s for held in self._gate.held for s in held.sources}
+            return tuple(m for m in self._gate.queued if m.source in sources)
+        return self._gate.queued
+
+    def clock(self) -> float:
+        """Seconds of the run's time, counted on from the checkpoint the branch began at."""
+        return self.beginning.clock + (time.perf_counter() - self._began if self._began else 0.0)
+
+    def can(self, command: Command) -> bool:
+        """Whether the command applies now."""
+        return applies(command, self.state)
+
+    # --------------------------------------------------------------------------------------------------- commands
+
+    def run(self) -> None:
+        """Starts the branch."""
+        self._go(Command.RUN)
+        self._start()
+
+    def step(self) -> None:
+        """Starts held before the first superstep, or lets one superstep run."""
+        state = self.state
+        self._go(Command.STEP)
+        self._stepping = True
+        if state is RunState.IDLE:
+            self._gate.hold_after(0)
+            self._start()
+        elif not self.started:
+            self._gate.hold_after(1)
+            self._start()
+        else:
+            self._gate.step()
+
+    def continue_(self) -> None:
+        """Lets a paused run go on to its end; takes a pause back."""
+        self._go(Command.CONTINUE)
+        self._stepping = False
+        self._gate.let_run()
+        if not self.started:
+            self._start()
+
+    def pause(self) -> None:
+        """Holds at the next superstep boundary."""
+        self._go(Command.PAUSE)
+        self._gate.hold_after(0)
+
+    def restore(self) -> None:
+        """Stands at the checkpoint of the beginning; Step and Continue make it a branch."""
+        self._go(Command.RESTORE)
+        checkpoint = self.beginning.checkpoint
+        if checkpoint is not None and checkpoint.requests and not checkpoint.messages:
+            self.state = RunState.WAITING
+            self._changed()
+
+    def stop(self) -> None:
+        """Cancels the run; :meth:`ended` returns when connections are closed and the worker is dead."""
+        self._go(Command.STOP)
+        if self._task is None:
+            self._happen(Happening.CANCELLED)
+        else:
+            self._task.cancel()
+
+    def answer(self, answers: Mapping[str, Any]) -> None:
+        """Answers requests by id. While something still runs the answers are kept until it has ended."""
+        waiting = self.state is RunState.WAITING
+        self._go(Command.ANSWER)
+        self._answers.update(answers)
+        self._answered.set()
+        if not waiting:
+            return
+        if self._stepping:
+            self._gate.hold_after(0)
+        if not self.started:
+            self._start()
+
+    async def ended(self) -> RunState:
+        """Waits for the end of the branch, or until it was stopped and everything of it is gone."""
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+        return self.state
+
+    async def close(self, keep_as: str | None = None) -> None:
+        """Ends the session whatever its state; an active branch is recorded as ``keep_as`` (default: as it was)."""
+        if self.state in ACTIVE and self.state is not RunState.STOPPING:
+            self._kept_as = keep_as or self.state.value
+            self._sink = _NOWHERE
+            self.stop()
+        await self.ended()
+
+    # ---------------------------------------------------------------------------------------------- engine's side
+
+    def append(self, event: ev.Event) -> None:
+        """The engine's event sink."""
+        if self._clock_start:
+            event = replace(event, t=event.t + self._clock_start)
+        match event:
+            case ev.TokensArrived():
+                pass
+            case ev.NodeStarted():
+                self._gate.node_started(event.invocation, node_path(event.node, event.inside))
+            case ev.NodeFinished():
+                self._gate.node_ended(event.invocation)
+                self._tell_whom_pausing_waits_for()
+            case ev.NodeFailed():
+                self._failed_node = event.inside[0] if event.inside else event.node
+                self._gate.node_ended(event.invocation)
+            case ev.SuperstepStarted(inside=()):
+                self._gate.superstep = event.superstep
+                self._changed()
+            case ev.SuperstepFinished(inside=()):
+                self._gate.superstep_ended()
+            case ev.RequestRaised():
+                self._requests[event.request] = PendingRequest(
+                    event.request, event.node, event.data, event.response_type
+                )
+            case ev.RequestAnswered() | ev.RequestCancelled():
+                self._requests.pop(event.request, None)
+            case ev.CheckpointSaved():
+                self.last_checkpoint = event.checkpoint
+        if self._kept_as is None:
+            self._log.append(event)
+        self._sink.append(event)
+
+    def _name(self, path: str) -> str:
+        return self._name_of(path.rsplit("/", 1)[-1])
+
+    def _tell_whom_pausing_waits_for(self) -> None:
+        if self.state is RunState.PAUSING:
+            self._changed()
+
+    def _warn(self, text: str) -> None:
+        self._sink.append(ev.RunWarned(self._clock_start, text))
+
+    def _go(self, command: Command) -> None:
+        self.state = after(command, self.state)
+        self._changed()
+
+    def _happen(self, happening: Happening) -> None:
+        self.state = after(happening, self.state)
+        self._changed()
+
+    # ------------------------------------------------------------------------------------------------- its own task
+
+    def _start(self) -> None:
+        self._task = asyncio.create_task(self._drive(), name=f"run {self.record.number} {self.record.name}")
+
+    async def _drive(self) -> None:
+        self._began = time.perf_counter()
+        self.record = replace(self.record, started=time.time(), state=RunState.RUNNING.value)
+        happening = Happening.CANCELLED
+        try:
+            await self._run_to_the_end()
+            happening = Happening.COMPLETED
+        except asyncio.CancelledError:
+            if self.state is not RunState.STOPPING:
+                self._kept_as = INTERRUPTED
+                raise
+        except Exception as error:
+            happening = Happening.FAILED
+            self.error = error
+            self.failure = failure_sentences(error, self._failed_node, self._name_of)
+        finally:
+            self._gate.superstep_ended()
+            await self._record_end(happening)
+            self._happen(happening)
+
+    async def _run_to_the_end(self) -> None:
+        runnable = await self._prepare()
+        try:
+            self.record = replace(self.record, document_fingerprint=runnable.fingerprint)
+            await self._store.save_document(runnable.fingerprint, runnable.document_text)
+            await self._store.start_run(self.record)
+            self._recorded = True
+            self._log.start()
+            self._happen(Happening.PREPARED)
+            arguments = await self._first_arguments()
+            await self._engine_run(runnable.workflow, arguments)
+            while self._requests:
+                answers = await self._next_answers()
+                try:
+                    await self._engine_run(runnable.workflow, {"answers": answers})
+                except RunRejected as refused:
+                    if runnable.workflow.state != "IDLE_WITH_PENDING_REQUESTS":
+                        raise
+                    self._warn(str(refused))
+        finally:
+            await runnable.close()
+
+    async def _engine_run(self, workflow: Workflow, arguments: Mapping[str, Any]) -> None:
+        self._clock_start = self.clock()
+        self.result = await workflow.run(
+            **arguments,
+            stream=self._streaming,
+            events=self,
+            gate=self._gate,
+            store=self._store,
+            run_id=self.record.id,
+        )
+
+    async def _first_arguments(self) -> dict[str, Any]:
+        begin = self.beginning
+        if begin.checkpoint is None:
+            return {"data": begin.data}
+        checkpoint = begin.checkpoint
+        if begin.edits:
+            now = time.time()
+            checkpoint = fork_checkpoint(checkpoint, begin.edits, id=uuid4().hex, run=self.record.id, created=now)
+            size = await self._store.save(checkpoint)
+            self.append(ev.CheckpointSaved(0.0, checkpoint.id, checkpoint.parent, "fork", checkpoint.superstep, size))
+        return {"checkpoint": checkpoint.id, "answers": self._take_answers() or None}
+
+    async def _next_answers(self) -> Mapping[str, Any]:
+        while not (answers := self._take_answers()):
+            if self.state is not RunState.WAITING:
+                await self._log.flush()
+                await self._store.update_run(self.record.id, state=RunState.WAITING.value)
+                self._happen(Happening.QUESTIONS_LEFT)
+            self._answered.clear()
+            await self._answered.wait()
+        return answers
+
+    def _take_answers(self) -> dict[str, Any]:
+        taken = {request: value for request, value in self._answers.items() if request in self._requests}
+        self._answers.clear()
+        return taken
+
+    async def _record_end(self, happening: Happening) -> None:
+        if self._recorded:
+            await self._log.close()
+            state = self._kept_as or happening.value
+            await self._store.update_run(self.record.id, state=state, ended=time.time())
+
+
+class _Nowhere:
+    def append(self, event: Any, /) -> None: ...
+
+
+_NOWHERE = _Nowhere()

@@ -1,0 +1,108 @@
+"""Sentences about a run: where it is, and why it failed with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from studio.agents.errors import ErrorKind, ProviderError
+from studio.checkpoints import StoreError
+from studio.debugger.states import RunState
+from studio.engine.errors import ConvergenceError, ResumeError, RunRejected, WorkflowError
+from studio.workers import UserCodeError
+
+_RETRY = "then retry from the last checkpoint"
+_PROVIDER_WAYS: Mapping[ErrorKind, str] = {
+    "unreachable": f"Check the address in the profile and the network, {_RETRY}.",
+    "tls": f"Check the address and the certificates of the profile, {_RETRY}.",
+    "timeout": "Retry from the last checkpoint, or allow more time in the profile.",
+    "stalled": "Retry from the last checkpoint.",
+    "cut_off": "Retry from the last checkpoint.",
+    "bad_key": f"Check the key of the profile, {_RETRY}.",
+    "no_permission": f"Use a key that may do this or another model, {_RETRY}.",
+    "no_credit": f"Add credit at the provider, {_RETRY}.",
+    "no_such_model": f"Choose another model in the inspector, {_RETRY}.",
+    "context_too_long": f"Shorten the instructions or pass on less of the conversation, {_RETRY}.",
+    "unsupported_parameter": f"Clear that setting in the inspector, {_RETRY}.",
+    "content_filter": f"Change the prompt, {_RETRY}.",
+    "rate_limited": "Wait a moment, then retry from the last checkpoint.",
+    "overloaded": "Wait a moment, then retry from the last checkpoint.",
+}
+_ANY_WAY = "Retry from the last checkpoint."
+
+NameOf = Callable[[str], str]
+
+
+def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -> str:
+    """What failed, why, and what a person can do; ``node`` is the id of the node that failed, if one did."""
+    who = f"{name_of(node)} failed" if node else "The run failed"
+    reason, way = _reason_and_way(error)
+    return f"{who}: {_ended(reason)} {way}"
+
+
+def _reason_and_way(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, ProviderError):
+        return str(error), _PROVIDER_WAYS.get(error.kind, _ANY_WAY)
+    if isinstance(error, UserCodeError):
+        return str(error), f"Correct the code in the inspector, {_RETRY}."
+    if isinstance(error, ConvergenceError):
+        return str(error), "Let a condition end the loop, or allow more supersteps in the workflow's settings."
+    if isinstance(error, ResumeError):
+        return str(error), "Undo the changes of the graph, or start a new run."
+    if isinstance(error, RunRejected):
+        return str(error), "Start a new run."
+    if isinstance(error, StoreError | OSError):
+        return str(error) or type(error).__name__, "Check free space and rights of the data folder, then start again."
+    if isinstance(error, WorkflowError):
+        return str(error), _ANY_WAY
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, _ANY_WAY
+
+
+def state_sentence(
+    state: RunState,
+    *,
+    superstep: int,
+    busy: Sequence[str] = (),
+    breakpoints: Sequence[str] = (),
+    asking: Sequence[str] = (),
+    failure: str = "",
+    restored: bool = False,
+) -> str:
+    """The state chip. ``superstep`` is the running or the next one; the others are names of nodes."""
+    match state:
+        case RunState.IDLE:
+            return "Not started"
+        case RunState.PREPARING:
+            return "Preparing"
+        case RunState.RUNNING | RunState.STEPPING:
+            return f"Running superstep {superstep}" if superstep else "Running"
+        case RunState.PAUSING:
+            return f"Pausing: waits for {_listed(busy)}" if busy else "Pausing"
+        case RunState.PAUSED:
+            where = f"{'Restored' if restored else 'Paused'} before superstep {superstep}"
+            return f"{where} — breakpoint on {_listed(breakpoints)}" if breakpoints else where
+        case RunState.WAITING:
+            return f"Waiting for an answer to {_listed(asking)}" if asking else "Waiting for an answer"
+        case RunState.STOPPING:
+            return "Stopping"
+        case RunState.COMPLETED:
+            return f"Completed in {_counted(superstep)}"
+        case RunState.CANCELLED:
+            return f"Cancelled in superstep {superstep}" if superstep else "Cancelled"
+        case RunState.FAILED:
+            return failure or "Failed"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(names))
+    if len(shown) > 3:
+        return f"{', '.join(shown[:2])} and {len(shown) - 2} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def _counted(supersteps: int) -> str:
+    return "1 superstep" if supersteps == 1 else f"{supersteps} supersteps"
+
+
+def _ended(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
