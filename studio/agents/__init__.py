@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatOptions, ChatRequest, ChunkSink, NoHooks, RunHooks
+from studio.agents.connection import ClientSettings, Timeouts
 from studio.agents.errors import ErrorKind, ProviderError
 from studio.agents.messages import (
     AgentReply,
@@ -28,6 +29,7 @@ from studio.agents.messages import (
     assistant,
     user,
 )
+from studio.agents.openai_client import OpenAIChatClient
 from studio.agents.session import Session
 from studio.agents.tools import Tool
 
@@ -43,11 +45,13 @@ __all__ = [
     "ChatOptions",
     "ChatRequest",
     "ChunkSink",
+    "ClientSettings",
     "Data",
     "ErrorKind",
     "ErrorPart",
     "Message",
     "NoHooks",
+    "OpenAIChatClient",
     "Part",
     "ProviderError",
     "Reasoning",
@@ -55,6 +59,7 @@ __all__ = [
     "RunHooks",
     "Session",
     "Text",
+    "Timeouts",
     "Tool",
     "ToolCall",
     "ToolResult",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 ErrorKind = Literal[
@@ -81,4 +82,16 @@ class ProviderError(Exception):
         """Text that had arrived before the failure; never a complete answer."""
         self.raw = raw
         """Body of the answer, at most 4,000 characters; to be redacted before it is written anywhere."""
-        super().__init__(f"{self.title}: {detail}" if detail else self.title)
+        self.should_retry: bool | None = None
+        """Whether the provider itself says that another try makes sense."""
+        super().__init__(kind, detail)
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.detail}" if self.detail else self.title
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Takes secrets out of the texts: providers repeat keys in their messages."""
+        for secret in sorted((s for s in secrets if len(s) >= 6), key=len, reverse=True):
+            self.detail = self.detail.replace(secret, "[secret]")
+            self.raw = self.raw.replace(secret, "[secret]")
+        self.args = (self.kind, self.detail)

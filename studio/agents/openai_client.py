@@ -1,0 +1,225 @@
+"""The chat client for everything that speaks Chat Completions, on the ``openai`` package.
+
+The package makes the request; the answer is read by our own reader, because the typed stream takes cut answers for
+whole ones and loses errors. Retries are our own, so that each wait can be seen and ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
+
+from studio.agents.answer import Answer
+from studio.agents.client import ChatRequest, ChunkSink, RunHooks
+from studio.agents.connection import ClientSettings, connect
+from studio.agents.errors import ProviderError
+from studio.agents.messages import AgentReply, AgentUpdate, Part, ToolCall
+from studio.agents.reading import StallWatch, provider_errors
+from studio.agents.retries import RetryPolicy
+from studio.agents.sse import SseReader
+from studio.agents.wire import wire_messages, wire_options
+
+if TYPE_CHECKING:
+    import openai
+
+NODE_HEADER = "x-superstep-node"
+_LOOP_SHARE = 0.004
+"""Seconds of parsing after which the loop gets its turn: hundreds of chunks may wait in the socket's buffer."""
+
+
+class OpenAIChatClient:
+    """One provider, one key. Connections are opened at the first call and given up by :meth:`close`."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+        self._origin = hashlib.sha256(f"{settings.base_url} {settings.model}".encode()).hexdigest()[:16]
+        self._client: asyncio.Task[openai.AsyncOpenAI] | None = None
+        self._slots = asyncio.Semaphore(settings.max_parallel)
+        self._retries = RetryPolicy(settings.tries)
+        self._include_usage = settings.include_usage
+
+    @property
+    def model(self) -> str:
+        """The model asked when a request names none."""
+        return self._settings.model
+
+    def retry_now(self) -> None:
+        """Ends all waits before a further try."""
+        self._retries.wake()
+
+    async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
+        """One model call, see :class:`studio.agents.client.ChatClient`."""
+        async with self._slots:
+            attempt = 1
+            while True:
+                await self._retries.pass_gate(request.call, hooks)
+                sink = _Sink(chunk)
+                try:
+                    return await self._try(request, sink)
+                except ProviderError as error:
+                    error.hide((self._settings.api_key, *self._settings.headers.values()))
+                    if sink.started:
+                        raise
+                    if self._learns(error):
+                        hooks.model_call_retried(request.call, attempt, 0, f"{error.parameter} is not supported")
+                    elif await self._retries.wait(error, attempt, request.call, hooks):
+                        attempt += 1
+                    else:
+                        raise
+
+    async def close(self) -> None:
+        """Closes all connections; a call that is being read fails. The next call opens new ones."""
+        building, self._client = self._client, None
+        if building is not None:
+            await (await building).close()
+
+    # --------------------------------------------------------------------------------------------------- one try
+
+    async def _try(self, request: ChatRequest, sink: _Sink) -> AgentReply:
+        """Sends the request once and reads the whole answer."""
+        answer = Answer(first_call_number=_calls_before(request) + 1, origin=self._origin)
+        async with self._response(request, sink.streams) as response:
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            async with (
+                provider_errors(answer),
+                StallWatch(self._settings.timeouts.stall, answer) as watch,
+                aclosing(cast(AsyncGenerator[bytes, None], response.iter_bytes())) as pieces,
+            ):
+                await self._read(pieces, kind, answer, sink, watch)
+        sink.give(answer.end())
+        sink.give(answer.calls)
+        return answer.reply()
+
+    async def _read(
+        self, pieces: AsyncIterator[bytes], kind: str, answer: Answer, sink: _Sink, watch: StallWatch
+    ) -> None:
+        """Reads an event stream; anything else is taken as one document, whatever was asked for."""
+        reader = SseReader()
+        document: list[bytes] | None = None if kind == "text/event-stream" else []
+        turn = perf_counter()
+        async for piece in pieces:
+            watch.alive()
+            if document is not None:
+                document.append(piece)
+                if kind.endswith("json") or not _is_stream(document[0]):
+                    continue
+                document = None
+            for event in reader.feed(piece):
+                sink.give(answer.take_event(event))
+                if answer.done:
+                    return
+                if perf_counter() - turn > _LOOP_SHARE:
+                    await asyncio.sleep(0)
+                    turn = perf_counter()
+        if document is not None:
+            sink.give(answer.take_document(b"".join(document).decode("utf-8", "replace")))
+            return
+        last = reader.end()
+        if last is not None and _is_whole(last.data):
+            sink.give(answer.take_event(last))
+
+    @asynccontextmanager
+    async def _response(self, request: ChatRequest, stream: bool) -> AsyncIterator[openai.AsyncAPIResponse[Any]]:
+        client = await self._connected()
+        body = self._body(request, stream)
+        # All of the body goes as "extra": the client would walk through every message again (150 us each).
+        async with provider_errors():
+            manager = client.chat.completions.with_streaming_response.create(
+                model=body["model"],
+                messages=[],
+                stream=cast(Any, stream),
+                extra_body=body,
+                extra_headers=self._headers(request),
+            )
+            response = await manager.__aenter__()
+        try:
+            yield response
+        finally:
+            await manager.__aexit__(None, None, None)
+
+    async def _connected(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            self._client = asyncio.ensure_future(connect(self._settings))
+        building = self._client
+        try:
+            return await asyncio.shield(building)
+        except BaseException:
+            if self._client is building and building.done():
+                self._client = None
+            raise
+
+    def _body(self, request: ChatRequest, stream: bool) -> dict[str, Any]:
+        body = {
+            "model": request.options.model or self._settings.model,
+            "messages": wire_messages(request, origin=self._origin, names=self._settings.send_names),
+            **wire_options(request.options, request.tools, self._settings.limit_name),
+            "stream": stream,
+        }
+        if stream and self._include_usage:
+            body["stream_options"] = {"include_usage": True}
+        return body
+
+    def _headers(self, request: ChatRequest) -> dict[str, Any]:
+        headers: dict[str, Any] = {}
+        if self._settings.name_node:
+            headers[NODE_HEADER] = request.node.encode("unicode_escape").decode("ascii")
+        if not self._settings.api_key and any(n.lower() == "api-key" for n in self._settings.headers):
+            import openai
+
+            headers["Authorization"] = openai.Omit()
+        return headers
+
+    # ------------------------------------------------------------------------------------------------- failures
+
+    def _learns(self, error: ProviderError) -> bool:
+        """Whether the call can be made at once without the thing that the provider refused."""
+        if error.parameter == "stream_options" and self._include_usage:
+            self._include_usage = False
+            return True
+        return False
+
+
+class _Sink:
+    """Hands parts on and knows whether anything was shown."""
+
+    def __init__(self, chunk: ChunkSink | None) -> None:
+        self._chunk = chunk
+        self.started = False
+
+    @property
+    def streams(self) -> bool:
+        """Whether the answer is wanted piece by piece."""
+        return self._chunk is not None
+
+    def give(self, parts: Sequence[Part]) -> None:
+        """Parts that arrived together."""
+        if parts:
+            self.started = True
+            if self._chunk is not None:
+                self._chunk(AgentUpdate(tuple(parts)))
+
+
+def _calls_before(request: ChatRequest) -> int:
+    return sum(isinstance(p, ToolCall) for m in request.messages for p in m.parts)
+
+
+def _is_stream(first: bytes) -> bool:
+    """Whether a body of an unknown type is an event stream after all."""
+    start = first.lstrip()
+    return start.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
+
+
+def _is_whole(data: str) -> bool:
+    """Whether the last event, which lacks its blank line, was not cut in the middle."""
+    if data.strip() == "[DONE]":
+        return True
+    try:
+        json.loads(data)
+    except ValueError:
+        return False
+    return True
