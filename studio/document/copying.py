@@ -34,7 +34,7 @@ MIME = "application/x-superstep-clipping+json"
 def copy_items(workflow: Workflow, ids: Iterable[str]) -> str:
     """The chosen items, and the edges among them, as JSON text for the clipboard. Also the declarations they use by
     name (types, tools, modules, state) and the offline scripts of copied nodes."""
-    return _clipping(workflow, frozenset(ids)).model_dump_json(by_alias=True)
+    return _clipping(workflow, frozenset(ids) - {""}).model_dump_json(by_alias=True)
 
 
 class _Clipping(Workflow):
@@ -192,8 +192,9 @@ def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
         case _:
             if getattr(item, "members", None) is not None:
                 values["members"] = tuple(ids[m] for m in item.members if m in ids)
-    if not isinstance(item, UnknownEdge) and getattr(item, "name", ""):
-        values["name"] = unique_name(item.name, workflow)
+    name: Any = getattr(item, "name", None)
+    if isinstance(name, str) and name and not isinstance(item, UnknownEdge):
+        values["name"] = unique_name(name, workflow)
     return item.model_copy(update=values)
 
 

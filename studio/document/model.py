@@ -231,7 +231,7 @@ class UnknownEdge(Model):
     kind: str
 
 
-_EDGES: Mapping[str, type[Model]] = {
+KNOWN_EDGES: Mapping[str, type[Model]] = {
     "direct": DirectEdge,
     "switch": SwitchEdge,
     "fan_out": FanOutEdge,
@@ -242,7 +242,7 @@ _EDGES: Mapping[str, type[Model]] = {
 
 def _edge_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    found = _EDGES.get(kind) if isinstance(kind, str) else None
+    found = KNOWN_EDGES.get(kind) if isinstance(kind, str) else None
     return found.__name__ if found else "UnknownEdge"
 
 

@@ -1,0 +1,26 @@
+"""Workflow files: reading, writing, migrating; autosave journal; kept versions; exported projects."""
+
+from __future__ import annotations
+
+from studio.files.format import dumps, loads
+from studio.files.journal import Journal, Recovery, recoverable
+from studio.files.problems import FileProblem
+from studio.files.project import write_project
+from studio.files.schema import json_schema
+from studio.files.versions import Version, versions
+from studio.files.workflow_file import read_workflow, write_workflow
+
+__all__ = [
+    "FileProblem",
+    "Journal",
+    "Recovery",
+    "Version",
+    "dumps",
+    "json_schema",
+    "loads",
+    "read_workflow",
+    "recoverable",
+    "versions",
+    "write_project",
+    "write_workflow",
+]

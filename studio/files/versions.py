@@ -1,0 +1,50 @@
+"""Kept versions: what a save replaced, the last :data:`KEPT` of each workflow, in the state folder."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.files.atomic import write_bytes
+from studio.files.folders import state_folder
+
+KEPT = 20
+_ENDING = ".workflow.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One kept version. ``saved`` is unix time of the moment when it was replaced; ``size`` in bytes."""
+
+    path: Path
+    saved: float
+    size: int
+
+
+def _folder(workflow_id: str) -> Path:
+    safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in workflow_id)[:100] or "_"
+    folder = state_folder("versions") / safe
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def versions(workflow_id: str) -> tuple[Version, ...]:
+    """The kept versions of a workflow, newest first."""
+    found = []
+    for path in _folder(workflow_id).glob(f"*{_ENDING}"):
+        with contextlib.suppress(ValueError, OSError):
+            nanoseconds = int(path.name.removesuffix(_ENDING))
+            found.append(Version(path, nanoseconds / 1e9, path.stat().st_size))
+    return tuple(sorted(found, key=lambda v: v.path.name, reverse=True))
+
+
+def keep(workflow_id: str, content: bytes) -> None:
+    """Keeps what a save is about to replace; the oldest beyond :data:`KEPT` goes. Equal to the newest: nothing."""
+    kept = versions(workflow_id)
+    if kept and kept[0].size == len(content) and kept[0].path.read_bytes() == content:
+        return
+    write_bytes(_folder(workflow_id) / f"{time.time_ns():020d}{_ENDING}", content)
+    for old in kept[KEPT - 1 :]:
+        old.path.unlink(missing_ok=True)

@@ -1,0 +1,37 @@
+"""Reading and writing workflow files."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from studio.document.model import Workflow
+from studio.files import versions
+from studio.files.atomic import write_bytes
+from studio.files.format import MAX_BYTES, decode, dumps, loads, too_large
+from studio.files.problems import FileProblem
+
+
+def read_workflow(path: Path) -> Workflow:
+    """The document in a file. Raises :class:`FileProblem`; runs no code."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise too_large(size)
+        raw = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"{path.name or path} cannot be opened: {reason}."
+        raise FileProblem(message, "Check that it is there and that you may read it.") from error
+    return loads(decode(raw))
+
+
+def write_workflow(workflow: Workflow, path: Path) -> None:
+    """Saves a document: all of it or nothing. What it replaces is kept as a version. Raises :class:`FileProblem`."""
+    path = Path(path)
+    content = dumps(workflow).encode("utf-8")
+    with contextlib.suppress(OSError, FileProblem):  # a full state folder must not keep anyone from saving
+        if path.stat().st_size <= MAX_BYTES:
+            versions.keep(workflow.id, path.read_bytes())
+    write_bytes(path, content)
