@@ -50,9 +50,9 @@ class ChipText:
     text_token: str = ""
     small: bool = False
     """A badge: 18 high, tiny type, padding 5."""
-    width: float = field(init=False)
-    height: float = field(init=False)
-    _parts: list[tuple[QPointF, QStaticText, QFont, str]] = field(init=False, default_factory=list)
+    width: float = field(init=False, compare=False)
+    height: float = field(init=False, compare=False)
+    _parts: list[tuple[QPointF, QStaticText, QFont, str]] = field(init=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.height = 18.0 if self.small else 20.0

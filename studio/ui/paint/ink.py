@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QGuiApplication, QPen
 
 from studio.ui.theme import Theme
-from studio.ui.theme.tokens import tokens
+from studio.ui.theme.tokens import Tokens
 
 
 class Ink:
     """Drawing tools by token (attribute name of ``Tokens``, ``"run_t"``). What it returns is kept: do not change it."""
 
-    def __init__(self, scheme: str) -> None:
-        self._tokens = tokens(scheme)
-        self.dark = scheme == "dark"
+    def __init__(self, shown: Tokens, *, dark: bool) -> None:
+        self._tokens = shown
+        self.dark = dark
         self._colors: dict[tuple[str, float], QColor] = {}
         self._brushes: dict[tuple[str, float], QBrush] = {}
         self._pens: dict[tuple[str, float, tuple[float, ...], bool], QPen] = {}
@@ -51,21 +49,25 @@ class Ink:
         return found
 
 
-@cache
-def _ink(scheme: str) -> Ink:
-    return Ink(scheme)
+_inks: dict[int, Ink] = {}
+"""By identity of the tokens, which each :class:`Ink` keeps alive: hashing sixty colours per look-up is not free."""
 
 
 def ink(theme: Theme) -> Ink:
     """The drawing tools of what the theme shows now."""
-    return _ink(theme.scheme)
+    shown = theme.tokens
+    found = _inks.get(id(shown))
+    if found is None:
+        found = _inks[id(shown)] = Ink(shown, dark=theme.scheme == "dark")
+    return found
 
 
 _fonts: dict[tuple[str, float, int], tuple[QFont, QFontMetricsF]] = {}
 
 
 def scene_font(theme: Theme, role: str, *, pixels: float = 0.0, weight: int = 0) -> tuple[QFont, QFontMetricsF]:
-    """A role's font for text on the canvas, with its metrics: unhinted, so that widths scale with the zoom.
+    """A role's font for text on the canvas, with its metrics: unhinted, so that widths scale with the zoom, and
+    without tabular figures, which nothing on the canvas lines up and which set hyphens apart.
 
     ``pixels`` and ``weight`` replace those of the role; fractions of a pixel are kept.
     """
@@ -75,6 +77,7 @@ def scene_font(theme: Theme, role: str, *, pixels: float = 0.0, weight: int = 0)
     if found is None:
         made = QFont(source)
         made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        made.unsetFeature(QFont.Tag("tnum"))
         if pixels:
             # Only point sizes may be fractions; Qt measures them in the logical resolution of the screen.
             made.setPointSizeF(pixels * 72.0 / QGuiApplication.primaryScreen().logicalDotsPerInchY())

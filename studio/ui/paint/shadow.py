@@ -15,7 +15,7 @@ _CORE = 8.0
 @cache
 def _picture(dark: bool, elevation: int) -> tuple[QPixmap, float]:
     """The pixmap and its margin (how far the shadow reaches outside the shape), in device-independent pixels."""
-    offset, blur, alpha = (1.0, 2.0, 0.45 if dark else 0.10) if elevation == 1 else (6.0, 20.0, 0.55 if dark else 0.16)
+    offset, blur, alpha = (1.0, 2.6, 0.5 if dark else 0.16) if elevation == 1 else (6.0, 20.0, 0.55 if dark else 0.16)
     margin = blur + offset + 2
     corner = 8.0 + blur
     size = 2 * (margin + corner) + _CORE

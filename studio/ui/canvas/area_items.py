@@ -1,0 +1,168 @@
+"""Notes, and frames around nodes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QPainter,
+    QPalette,
+    QStaticText,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
+
+from studio.document.geometry import NOTE
+from studio.ui.canvas.item import NO_PEN, DrawnItem, Look
+from studio.ui.canvas.levels import Level
+from studio.ui.canvas.routing import End
+from studio.ui.paint import Ink, draw_glyph, scene_font
+
+FRAME_PADDING = (20.0, 36.0, 20.0, 28.0)
+"""Left, top, right, bottom of a frame around its members."""
+FRAME_TITLE = 28.0
+_GLYPHS = {
+    "concurrent": "concurrent",
+    "sequential": "sequential",
+    "handoff": "handoff",
+    "group_chat": "group-chat",
+}
+
+
+class NoteItem(DrawnItem):
+    """A sticky note with Markdown text. No border, no ports."""
+
+    layer = 1.0
+
+    def __init__(self, item_id: str, look: Look) -> None:
+        super().__init__(item_id, look)
+        self.text = ""
+        self.box = QRectF(0, 0, *NOTE)
+        self._document = QTextDocument()
+        self._document.setDocumentMargin(0)
+
+    def show_note(self, text: str, width: float, height: float | None) -> None:
+        """Shows this text; without a height the note is as high as its text."""
+        self.prepareGeometryChange()
+        self.text = text
+        self._lay_out(width)
+        needed = self._document.size().height() + 16
+        self.box = QRectF(0, 0, width, max(32.0, height if height is not None else needed))
+        self.update()
+
+    def refresh_look(self) -> None:
+        self._lay_out(self.box.width())
+        self.update()
+
+    def _lay_out(self, width: float) -> None:
+        font, metrics = scene_font(self.look.theme, "small", pixels=11.5)
+        self._document.setDefaultFont(font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WordWrap)
+        self._document.setDefaultTextOption(option)
+        self._document.setMarkdown(self.text.replace("\n", "  \n"), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+        self._document.setTextWidth(width - 20)
+        cursor = QTextCursor(self._document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        lines = QTextBlockFormat()
+        lines.setLineHeight(max(16.0, metrics.height() + 2), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        lines.setTopMargin(0)
+        lines.setBottomMargin(0)
+        cursor.mergeBlockFormat(lines)
+
+    def out_end(self, case: int = 0) -> End:
+        return End(self.x() + self.box.width(), self.y(), "right", 0.0)
+
+    def in_end(self, from_y: float) -> End:
+        return End(self.x(), self.y(), "left", 0.0)
+
+    def paint_near(self, painter: QPainter, tools: Ink) -> None:
+        self._paint_paper(painter, tools)
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette.setColor(QPalette.ColorRole.Text, tools.color("text2"))
+        painter.save()
+        painter.setClipRect(self.box)
+        painter.translate(10, 8)
+        self._document.documentLayout().draw(painter, context)
+        painter.restore()
+        self.paint_focus(painter, tools)
+
+    def paint_flat(self, painter: QPainter, tools: Ink) -> None:
+        self._paint_paper(painter, tools)
+
+    def _paint_paper(self, painter: QPainter, tools: Ink) -> None:
+        painter.setBrush(tools.brush("wait_s"))
+        painter.setPen(tools.pen("accent", 2.0, cosmetic=True) if self.selected else NO_PEN)
+        painter.drawRoundedRect(self.box, 6, 6)
+
+
+class FrameItem(DrawnItem):
+    """A frame around its members, or the group of a pattern."""
+
+    layer = 0.0
+
+    def __init__(self, item_id: str, look: Look) -> None:
+        super().__init__(item_id, look)
+        self.name = ""
+        self.kind = "frame"
+        self.detail = ""
+        self.members: tuple[str, ...] = ()
+        self._title = QStaticText()
+        self._detail = QStaticText()
+
+    def show_frame(self, name: str, kind: str, detail: str, members: tuple[str, ...], rect: QRectF) -> None:
+        """Shows this around ``rect`` (scene coordinates)."""
+        self.prepareGeometryChange()
+        self.name, self.kind, self.detail, self.members = name, kind, detail, members
+        self.setPos(rect.topLeft())
+        self.box = QRectF(0, 0, rect.width(), rect.height())
+        self.refresh_look()
+
+    def refresh_look(self) -> None:
+        self._title = QStaticText(self.name)
+        self._detail = QStaticText(f"· {self.detail}" if self.detail else "")
+        self._title.prepare(font=scene_font(self.look.theme, "small", weight=600)[0])
+        self._detail.prepare(font=scene_font(self.look.theme, "small")[0])
+        self.update()
+
+    def out_end(self, case: int = 0) -> End:
+        return End(self.x() + self.box.width(), self.rect.center().y(), "right", 0.0)
+
+    def in_end(self, from_y: float) -> End:
+        return End(self.x(), self.rect.center().y(), "left", 0.0)
+
+    @property
+    def title_rect(self) -> QRectF:
+        """Where the frame is taken hold of, in scene coordinates."""
+        return QRectF(self.x(), self.y(), self.box.width(), FRAME_TITLE)
+
+    def paint_near(self, painter: QPainter, tools: Ink) -> None:
+        self._paint_area(painter, tools)
+        fixed = self.look.level < Level.NEAR
+        painter.save()
+        if fixed:
+            painter.scale(0.8 / self.look.zoom, 0.8 / self.look.zoom)
+        x, top = 13.0, 8.0
+        glyph = _GLYPHS.get(self.kind)
+        if glyph is not None:
+            draw_glyph(painter, tools, glyph, x, top + 1, 13, "text2")
+            x += 19
+        font, metrics = scene_font(self.look.theme, "small", weight=600)
+        painter.setFont(font)
+        painter.setPen(tools.color("text2"))
+        y = top + 7.5 - metrics.height() / 2
+        painter.drawStaticText(QPointF(x, y), self._title)
+        if self.detail and not fixed:
+            painter.setFont(scene_font(self.look.theme, "small")[0])
+            painter.setPen(tools.color("muted"))
+            painter.drawStaticText(QPointF(x + metrics.horizontalAdvance(self.name) + 6, y), self._detail)
+        painter.restore()
+        self.paint_focus(painter, tools)
+
+    def _paint_area(self, painter: QPainter, tools: Ink) -> None:
+        painter.setBrush(tools.brush("sunken", 0.45))
+        pen = tools.pen("accent", 2.0, cosmetic=True) if self.selected else tools.pen("border", 1.0)
+        painter.setPen(pen)
+        painter.drawRoundedRect(self.box.adjusted(0.5, 0.5, -0.5, -0.5), 12, 12)

@@ -1,0 +1,133 @@
+"""Fills items with what document, run and problems say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from PySide6.QtCore import QRectF
+
+from studio.bridge.run_model import RunModel
+from studio.bridge.workspace import Workspace
+from studio.document.geometry import FAN_OUT, JOIN, NOTE
+from studio.document.layout import arrange
+from studio.document.model import FanOutEdge, Group, JoinNode, Node, Note, Place, SwitchEdge, Workflow
+from studio.ui.canvas.area_items import FRAME_PADDING, FrameItem, NoteItem
+from studio.ui.canvas.cards import Card, card_of, join_card, worst
+from studio.ui.canvas.item import DrawnItem, Look
+from studio.ui.canvas.junction_items import FanOutItem, JoinItem, JunctionItem, SwitchItem
+from studio.ui.canvas.node_item import NodeItem
+from studio.ui.canvas.run_marks import Lines, next_steps
+from studio.ui.paint.numbers import seconds_text
+from studio.ui.text import tr
+
+Drawn = Node | SwitchEdge | FanOutEdge | Note | Group
+
+
+class Contents:
+    """One document, looked up by id, and its items filled from it. Made anew when the document changed."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        junctions = (e for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge))
+        self.by_id: dict[str, Drawn] = {
+            item.id: item for item in (*workflow.groups, *workflow.notes, *junctions, *workflow.nodes)
+        }
+        missing = [i for i, item in self.by_id.items() if i not in workflow.places and not isinstance(item, Group)]
+        self._places: Mapping[str, Place] = workflow.places
+        if missing:
+            self._places = {**arrange(workflow, missing), **workflow.places}
+
+    def made(self, item_id: str, look: Look) -> DrawnItem:
+        """A new item for this id."""
+        match self.by_id[item_id]:
+            case JoinNode():
+                return JoinItem(item_id, look)
+            case SwitchEdge():
+                return SwitchItem(item_id, look)
+            case FanOutEdge():
+                return FanOutItem(item_id, look)
+            case Note():
+                return NoteItem(item_id, look)
+            case Group():
+                return FrameItem(item_id, look)
+        return NodeItem(item_id, look)
+
+    def place(self, item_id: str) -> Place:
+        """Where something is drawn."""
+        return self._places.get(item_id) or Place(x=0, y=0)
+
+    def show(self, item: DrawnItem, workspace: Workspace, steps: Mapping[str, str]) -> bool:
+        """Fills one item that is not a frame; returns whether it moved or has another size."""
+        thing, place = self.by_id[item.item_id], self.place(item.item_id)
+        moved = item.x() != place.x or item.y() != place.y
+        if moved:
+            item.setPos(place.x, place.y)
+        problems = workspace.problems.at(item.item_id)
+        run = workspace.run
+        if isinstance(item, NodeItem) and not isinstance(thing, SwitchEdge | FanOutEdge | Note | Group):
+            card = card_of(self.workflow, thing, run, problems, steps)
+            return item.show_card(card, place.width or 200.0) or moved
+        if isinstance(item, JunctionItem):
+            return self._show_junction(item, thing, place, workspace, steps) or moved
+        if isinstance(item, NoteItem) and isinstance(thing, Note):
+            item.show_note(thing.text, place.width or NOTE[0], place.height)
+        return moved
+
+    def _show_junction(
+        self, item: JunctionItem, thing: Drawn, place: Place, workspace: Workspace, steps: Mapping[str, str]
+    ) -> bool:
+        problems = workspace.problems.at(item.item_id)
+        if isinstance(thing, JoinNode):
+            card = join_card(self.workflow, thing, workspace.run, problems, steps)
+            return item.show_card(card, JOIN[0], place.height or JOIN[1], carrying=thing.id in steps)
+        severity = worst(problems)
+        tooltip = "\n".join((getattr(thing, "name", ""), *(p.message for p in problems[:4])))
+        if isinstance(thing, FanOutEdge):
+            chosen = tr("chooses by message") if thing.selection else ""
+            card = Card("fan_out", thing.name, chip=chosen, severity=severity, tooltip=tooltip)
+            return item.show_card(card, FAN_OUT[0], place.height or FAN_OUT[1])
+        name = thing.name if isinstance(thing, SwitchEdge) else ""
+        return item.show_card(Card("switch", name, chip=name, severity=severity, tooltip=tooltip), *SwitchItem.size)
+
+    def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> None:
+        """Puts frames around their members."""
+        for group in self.workflow.groups:
+            item = items.get(group.id)
+            if isinstance(item, FrameItem):
+                rect = self._frame_rect(group, items)
+                item.show_frame(group.name, group.kind, _progress(group, run), group.members, rect)
+
+    def _frame_rect(self, group: Group, items: Mapping[str, DrawnItem]) -> QRectF:
+        place = self.workflow.places.get(group.id)
+        if place is not None and place.width and place.height:
+            return QRectF(place.x, place.y, place.width, place.height)
+        return around((items[m].rect for m in group.members if m in items), place)
+
+
+def around(rects: Iterable[QRectF], place: Place | None = None) -> QRectF:
+    """The rectangle of a frame around these."""
+    box = QRectF()
+    for rect in rects:
+        box = box.united(rect)
+    if box.isNull():
+        return QRectF(place.x if place else 0, place.y if place else 0, 240, 120)
+    left, top, right, bottom = FRAME_PADDING
+    return box.adjusted(-left, -top, right, bottom)
+
+
+def _progress(group: Group, run: RunModel) -> str:
+    """ "superstep 3 · 9.8 s" when all members ran in the same superstep."""
+    members = set(group.members)
+    latest = {v.node: v for v in run.invocations.values() if v.node in members}
+    numbers = {v.superstep for v in latest.values()}
+    if len(latest) < 2 or len(latest) < len(members & {v.node for v in run.nodes.values()}) or len(numbers) != 1:
+        return ""
+    if any(v.ended is None for v in latest.values()):
+        return tr("superstep {n}").format(n=numbers.pop())
+    took = max(v.ended or 0.0 for v in latest.values()) - min(v.started for v in latest.values())
+    return tr("superstep {n} · {time}").format(n=numbers.pop(), time=seconds_text(took))
+
+
+def steps_of(lines: Lines, run: RunModel) -> Mapping[str, str]:
+    """Nodes that run next, with the words for it."""
+    return next_steps(lines, run)

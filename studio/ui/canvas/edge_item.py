@@ -1,0 +1,178 @@
+"""Edges: C++ path items, whose Python side only decides path and brush; and the chips that stand on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPainterPath
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem, QStyleOptionGraphicsItem, QWidget
+
+from studio.document.lines import Line
+from studio.ui.canvas import routing
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, Look
+from studio.ui.canvas.levels import Level
+from studio.ui.paint import ChipText
+
+LAYER = 2.0
+HEADLESS = frozenset({"into_switch", "into_fan_out", "fan_in"})
+"""Kinds of lines that end at a bar or rhombus, without an arrow head."""
+_CUT = 6.5
+"""The line ends inside the notch of its head."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """How a line looks now: ``carrying`` counts queued messages; ``fault`` is an error on this edge."""
+
+    carrying: int = 0
+    delivered: bool = False
+    refused: str = ""
+    """Why the condition was false in this superstep."""
+    fault: str = ""
+
+
+IDLE = LineState()
+
+
+class EdgeItem(QGraphicsPathItem):
+    """One line. No ``paint()`` in Python: the path holds the stroked line and its head."""
+
+    def __init__(self, line: Line, look: Look) -> None:
+        super().__init__()
+        self.line = line
+        self.look = look
+        self.points: routing.Points = ((0.0, 0.0), (1.0, 0.0))
+        self.state = IDLE
+        self.selected = False
+        self.hovered = False
+        self.faded = False
+        self.setZValue(LAYER)
+        self.setPen(NO_PEN)
+
+    # ---- what decides the look
+
+    def set_points(self, points: routing.Points) -> None:
+        self.setPos(0, 0)
+        if points != self.points:
+            self.points = points
+            self.redraw()
+
+    def set_state(self, state: LineState) -> None:
+        if state != self.state:
+            self.state = state
+            self.redraw()
+
+    def mark(self, name: str, value: bool) -> None:
+        """Sets ``selected`` or ``hovered``."""
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.redraw()
+
+    @property
+    def token(self) -> str:
+        """Token of its colour."""
+        if self.selected:
+            return "accent"
+        if self.state.carrying:
+            return "run"
+        if self.state.fault:
+            return "fail"
+        if self.state.delivered:
+            return "done"
+        return "text2" if self.hovered else "edge"
+
+    @property
+    def width(self) -> float:
+        state = self.state
+        return 2.25 if self.selected or state.carrying or state.delivered or self.hovered else 1.75
+
+    @property
+    def headless(self) -> bool:
+        return self.line.kind in HEADLESS
+
+    def redraw(self) -> None:
+        """Path, pen and brush for the level of now."""
+        tools, level, token = self.look.ink, self.look.level, self.token
+        if level <= Level.FLAT:
+            wide = self.selected or bool(self.state.carrying)
+            self.setBrush(NO_BRUSH)
+            self.setPen(tools.pen(token, 2.0 if wide else 1.0, cosmetic=True))
+            self.setPath(routing.polyline(self.points))
+            return
+        refused = bool(self.state.refused) and not self.selected
+        dash: tuple[float, ...] = (1.5, 4.5) if refused else ()
+        square = False
+        if self.state.fault:
+            dash = (10.0, 5.0)
+        elif self.line.kind == "handoff":
+            dash, square = (5.0, 3.0), True
+        path = routing.outline(
+            routing.rounded(self.points, 0.0 if self.headless else _CUT), self.width, dash, square=square
+        )
+        if not self.headless:
+            path.addPath(routing.head(self.points))
+        self.setPen(NO_PEN)
+        self.setBrush(tools.brush(token, 0.8 if refused else 1.0))
+        self.setPath(path)
+
+    # ---- picking
+
+    def near(self, at: QPointF, reach: float) -> bool:
+        """Whether a point is on the line, within ``reach`` scene units."""
+        shift = self.pos()
+        return routing.distance(self.points, at.x() - shift.x(), at.y() - shift.y()) <= reach
+
+
+class ChipItem(QGraphicsItem):
+    """A chip on an edge: its label or the pill of its queued messages. Only where the level has text."""
+
+    def __init__(self, line_id: str, chip: ChipText, look: Look, *, pill: bool) -> None:
+        super().__init__()
+        self.line_id = line_id
+        self.chip = chip
+        self.look = look
+        self.pill = pill
+        self.selected = False
+        self.setZValue(7.0 if pill else 6.0)
+        self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+
+    @property
+    def scale_now(self) -> float:
+        """Pills keep their size on the screen at the middle level."""
+        return 0.8 / self.look.zoom if self.pill and self.look.level == Level.MIDDLE else 1.0
+
+    @property
+    def box(self) -> QRectF:
+        scale = self.scale_now
+        width, height = self.chip.width * scale, self.chip.height * scale
+        return QRectF(-width / 2, -height / 2, width, height)
+
+    @property
+    def rect(self) -> QRectF:
+        """The chip in scene coordinates."""
+        return self.box.translated(self.pos())
+
+    def show_chip(self, chip: ChipText) -> None:
+        self.prepareGeometryChange()
+        self.chip = chip
+        self.update()
+
+    def mark(self, selected: bool) -> None:
+        if self.selected != selected:
+            self.selected = selected
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self.box.adjusted(-2, -2, 2, 2)
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(self.box)
+        return path
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        scale = self.scale_now
+        if scale != 1.0:
+            painter.scale(scale, scale)
+        self.chip.paint(painter, -self.chip.width / 2, -self.chip.height / 2, selected=self.selected)

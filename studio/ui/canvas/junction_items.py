@@ -1,0 +1,187 @@
+"""Join bar, fan-out bar and switch rhombus."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPolygonF
+
+from studio.document.geometry import FAN_OUT, JOIN, SWITCH
+from studio.ui.canvas.cards import Card
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
+from studio.ui.canvas.levels import Level
+from studio.ui.canvas.routing import End
+from studio.ui.paint import STATUS_TOKENS, ChipLook, ChipText, Ink, draw_octagon
+from studio.ui.paint.svgpath import parse
+
+_FORK = parse("M14 20h5M19 20l5-5M19 20l5 5")
+_SEVERITY: dict[str, tuple[str, str]] = {
+    "error": ("error", "fail_t"),
+    "warning": ("problem", "wait_t"),
+    "info": ("info", ""),
+}
+
+
+class JunctionItem(DrawnItem):
+    """A bar or rhombus with its label, octagon and wait chip."""
+
+    layer = 3.0
+    size: tuple[float, float] = (8.0, 64.0)
+
+    def __init__(self, item_id: str, look: Look) -> None:
+        super().__init__(item_id, look)
+        self.card = Card("", "")
+        self.carrying = False
+        """Whether queued messages will run it next."""
+        self.box = QRectF(0, 0, *self.size)
+        self._chip: ChipText | None = None
+        self._note: ChipText | None = None
+
+    def show_card(self, card: Card, width: float, height: float, *, carrying: bool = False) -> bool:
+        """Shows this; returns whether the box changed."""
+        box = QRectF(0, 0, width, height)
+        if card == self.card and box == self.box and carrying == self.carrying:
+            return False
+        changed = box != self.box
+        self.prepareGeometryChange()
+        self.box, self.card, self.carrying = box, card, carrying
+        self.setToolTip(card.tooltip)
+        self._lay_out()
+        self.update()
+        return changed
+
+    def refresh_look(self) -> None:
+        self.prepareGeometryChange()
+        self._lay_out()
+        self.update()
+
+    def _lay_out(self) -> None:
+        theme, card = self.look.theme, self.card
+        icon, token = _SEVERITY.get(card.severity, (card.chip_icon, ""))
+        look: ChipLook = "outline"
+        self._chip = ChipText(theme, card.chip, icon=icon, icon_token=token, look=look) if card.chip else None
+        self._note = ChipText(theme, card.note, icon="play", text_token="wait_t") if card.note else None
+
+    # ---- geometry
+
+    def boundingRect(self) -> QRectF:
+        reach = max(self._chip.width / 2 if self._chip else 0.0, (self._note.width + 16) if self._note else 0.0, 24.0)
+        return self.box.adjusted(-reach, -40, reach, 40)
+
+    @property
+    def out_port(self) -> QPointF:
+        return QPointF(self.box.right(), self.box.center().y())
+
+    @property
+    def in_port(self) -> QPointF:
+        return QPointF(self.box.left(), self.box.center().y())
+
+    def out_end(self, case: int = 0) -> End:
+        return End(self.x() + self.box.width(), self.y() + self.box.height() / 2, "right", 0.0)
+
+    def in_end(self, from_y: float) -> End:
+        return End(self.x(), self.y() + self.box.height() / 2, "left", 0.0)
+
+    @property
+    def chip_center(self) -> QPointF:
+        return QPointF(self.box.center().x(), self.box.bottom() + 22)
+
+    @property
+    def octagon_rect(self) -> QRectF:
+        return QRectF(self.box.center().x() - 9, self.box.top() - 22, 18, 18)
+
+    # ---- painting
+
+    def paint_near(self, painter: QPainter, tools: Ink) -> None:
+        self.paint_body(painter, tools)
+        if self.hovered or self.lit:
+            self.paint_port(painter, tools, self.out_port, "circle")
+        if self._chip is not None and (self.look.level == Level.NEAR or self.selected or self.hovered):
+            center = self.chip_center
+            self._chip.paint(painter, center.x() - self._chip.width / 2, center.y() - self._chip.height / 2)
+        if self._note is not None:
+            self._note.paint(painter, self.box.center().x() + 15, self.box.top() - 23)
+        if self.card.octagon is not None:
+            draw_octagon(painter, self.look.theme, self.octagon_rect, self.card.octagon)
+        if self.focused:
+            self.paint_focus(painter, tools)
+
+    def paint_flat(self, painter: QPainter, tools: Ink) -> None:
+        self.paint_body(painter, tools)
+
+    def paint_body(self, painter: QPainter, tools: Ink) -> None:
+        raise NotImplementedError
+
+    def state_token(self) -> str:
+        """Token of the shape: what will run next is blue, then the state, then the selection."""
+        if self.lit or self.carrying:
+            return "run"
+        return STATUS_TOKENS.get(self.card.status, "edge")
+
+
+class JoinItem(JunctionItem):
+    """The fan-in bar: edges arrive at the height of their source, one leaves from the middle."""
+
+    size = JOIN
+
+    def in_end(self, from_y: float) -> End:
+        top, bottom = self.y() + 8, self.y() + self.box.height() - 8
+        return End(self.x(), min(max(from_y, top), bottom), "left", 0.0)
+
+    def paint_body(self, painter: QPainter, tools: Ink) -> None:
+        painter.setPen(NO_PEN)
+        painter.setBrush(tools.brush(self.state_token()))
+        painter.drawRoundedRect(self.box, 2, 2)
+        if self.selected:
+            painter.setBrush(NO_BRUSH)
+            painter.setPen(tools.pen("accent", 2.0, cosmetic=True))
+            painter.drawRoundedRect(self.box.adjusted(-2, -2, 2, 2), 4, 4)
+
+
+class FanOutItem(JunctionItem):
+    """The hollow bar behind one source."""
+
+    size = FAN_OUT
+
+    def paint_body(self, painter: QPainter, tools: Ink) -> None:
+        token = self.state_token()
+        painter.setPen(tools.pen("accent" if self.selected else token, 2.0 if self.selected else 1.5))
+        painter.setBrush(tools.brush("surface"))
+        painter.drawRoundedRect(self.box, 4, 4)
+
+
+class SwitchItem(JunctionItem):
+    """The rhombus: the first case leaves on the right, all others at the bottom."""
+
+    size = SWITCH
+
+    def out_end(self, case: int = 0) -> End:
+        if case == 0:
+            return End(self.x() + self.box.width(), self.y() + self.box.height() / 2, "right", 0.0)
+        return End(self.x() + self.box.width() / 2, self.y() + self.box.height(), "bottom", 0.0)
+
+    @property
+    def chip_center(self) -> QPointF:
+        return QPointF(self.box.center().x(), self.box.top() - 14)
+
+    @property
+    def octagon_rect(self) -> QRectF:
+        return QRectF(self.box.left() - 9, self.box.top() - 6, 18, 18)
+
+    def paint_body(self, painter: QPainter, tools: Ink) -> None:
+        box = self.box
+        token = self.state_token()
+        painter.setPen(tools.pen("accent" if self.selected else token, 2.0 if self.selected else 1.75))
+        painter.setBrush(tools.brush("surface"))
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    QPointF(box.left(), box.center().y()),
+                    QPointF(box.center().x(), box.top()),
+                    QPointF(box.right(), box.center().y()),
+                    QPointF(box.center().x(), box.bottom()),
+                ]
+            )
+        )
+        painter.setBrush(NO_BRUSH)
+        painter.setPen(tools.pen("text2", 1.5))
+        painter.drawPath(_FORK)

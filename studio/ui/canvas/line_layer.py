@@ -1,0 +1,277 @@
+"""All edges and chips of a scene: which lines there are, where they run, how they look."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QTimer
+
+from studio.document.lines import Line
+from studio.document.model import SwitchEdge
+from studio.ui.canvas import routing
+from studio.ui.canvas.area_items import FrameItem, NoteItem
+from studio.ui.canvas.chips import chip_texts
+from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem
+from studio.ui.canvas.levels import Level
+from studio.ui.canvas.run_marks import Lines, line_states
+from studio.ui.paint import ChipText
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.scene import CanvasScene
+
+AT_ONCE = 200
+"""Up to this many lines are routed in one go; more are spread over turns of the loop."""
+SLICE_MS = 4
+
+
+class LineLayer:
+    """Keeps edge items and chips in step with the drawing. Items stay top level in the scene."""
+
+    def __init__(self, scene: CanvasScene) -> None:
+        self._scene = scene
+        self.lines = Lines(())
+        self.items: dict[str, EdgeItem] = {}
+        self.chips: dict[tuple[str, bool], ChipItem] = {}
+        """By line id and whether it is the pill of queued messages."""
+        self._at: dict[str, list[str]] = {}
+        self._cases: dict[str, int] = {}
+        self._blocks = routing.Blocks()
+        self._areas = routing.Blocks()
+        self._tracks: dict[str, tuple[float, float, float]] = {}
+        self._todo: deque[str] = deque()
+        self._timer = QTimer(scene)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._on_timer_timeout)
+        self._level = Level.NEAR
+
+    def reset(self) -> None:
+        """The scene was cleared."""
+        self.lines = Lines(())
+        self.items.clear()
+        self.chips.clear()
+        self._at.clear()
+        self._todo.clear()
+        self._tracks.clear()
+
+    # ---- which lines there are
+
+    def set_lines(self, lines: Iterable[Line]) -> None:
+        """The lines of the document now."""
+        self.lines = Lines(lines)
+        shown = self._scene.items_by_id
+        wanted = {line.id: line for line in self.lines.all if line.source in shown and line.target in shown}
+        for line_id in [i for i, item in self.items.items() if wanted.get(i) != item.line]:
+            self._scene.removeItem(self.items.pop(line_id))
+        for line_id, line in wanted.items():
+            if line_id not in self.items:
+                item = self.items[line_id] = EdgeItem(line, self._scene.look)
+                self._scene.addItem(item)
+        self._at = {}
+        for line_id, item in self.items.items():
+            for end in {item.line.source, item.line.target}:
+                self._at.setdefault(end, []).append(line_id)
+        self._cases = {}
+        for edge in self._scene.workflow.edges:
+            if isinstance(edge, SwitchEdge):
+                self._cases.update({case.id: number for number, case in enumerate(edge.cases)})
+
+    def at(self, item_id: str) -> list[str]:
+        """Ids of the lines that start or end at an item."""
+        return self._at.get(item_id, [])
+
+    # ---- where they run
+
+    def follow(self, moved: Iterable[str] | None) -> None:
+        """Routes the lines of these items again, and those that pass where they are; None: all."""
+        items = self._scene.items_by_id
+        self._blocks = routing.Blocks(
+            (i, item.rect) for i, item in items.items() if not isinstance(item, FrameItem | NoteItem)
+        )
+        self._areas = routing.Blocks((i, item.rect) for i, item in items.items() if isinstance(item, FrameItem))
+        if moved is None:
+            wanted = set(self.items)
+            self._tracks.clear()
+        else:
+            wanted = {line for i in moved for line in self.at(i)}
+            boxes = [items[i].rect.adjusted(-16, -16, 16, 16) for i in moved if i in items]
+            for line_id, edge in self.items.items():
+                if any(_bounds(edge.points).intersects(box) for box in boxes):
+                    wanted.add(line_id)
+            wanted |= self._tracks.keys() if boxes else set()
+        if len(wanted) <= AT_ONCE:
+            for line_id in [i for i in self.items if i in wanted]:
+                self._route(line_id)
+            return
+        for line_id in [i for i in self.items if i in wanted]:
+            self._plain(line_id)
+            self._todo.append(line_id)
+        self._timer.start()
+
+    def finish(self) -> None:
+        """Routes at once what would be routed in later turns."""
+        self._timer.stop()
+        while self._todo:
+            self._route(self._todo.popleft())
+        self.place_chips()
+
+    def _on_timer_timeout(self) -> None:
+        clock = QElapsedTimer()
+        clock.start()
+        while self._todo and clock.elapsed() < SLICE_MS:
+            self._route(self._todo.popleft())
+        if not self._todo:
+            self._timer.stop()
+            self.place_chips()
+
+    def _ends(self, line: Line) -> tuple[routing.End, routing.End]:
+        items = self._scene.items_by_id
+        start = items[line.source].out_end(self._case(line))
+        return start, items[line.target].in_end(start.y)
+
+    def _case(self, line: Line) -> int:
+        if line.kind == "default":
+            return max(1, sum(1 for other in self.lines.of(line.edge) if other.kind == "case"))
+        return self._cases.get(line.id, 0) if line.kind == "case" else 0
+
+    def _plain(self, line_id: str) -> None:
+        edge = self.items.get(line_id)
+        if edge is not None:
+            edge.set_points(routing.two_bends(*self._ends(edge.line)))
+
+    def _route(self, line_id: str) -> None:
+        edge = self.items.get(line_id)
+        if edge is None:
+            return
+        line = edge.line
+        start, end = self._ends(line)
+        free = frozenset((line.source, line.target))
+        self._tracks.pop(line_id, None)
+        if line.source == line.target:
+            edge.set_points(routing.self_loop(start, end, self._scene.items_by_id[line.source].rect.bottom()))
+            return
+        below = None
+        if routing.is_back(start, end):
+            below = self._below(line, start, end)
+        points = routing.around(start, end, self._blocks, free, below)
+        if below is not None and any(y == below for _, y in points):
+            self._tracks[line_id] = (end.x - 24, start.x + 24, below)
+        edge.set_points(points)
+
+    def _below(self, line: Line, start: routing.End, end: routing.End) -> float:
+        """A free level under what a back edge passes, apart from other back edges."""
+        items = self._scene.items_by_id
+        left, right = end.x - end.gap - routing.STUB, start.x + start.gap + routing.STUB
+        bottoms = [items[i].rect.bottom() for i in (line.source, line.target)]
+        level = max(bottoms) + routing.BELOW
+        nothing: frozenset[str] = frozenset()
+        for _ in range(200):
+            box = self._blocks.hit(left, level - 40, right, level + 8, nothing) or self._areas.hit(
+                left, level - 40, right, level + 8, nothing
+            )
+            if box is None:
+                break
+            level = box[4] + routing.BELOW
+        for _ in range(200):
+            if not any(a < right and b > left and abs(y - level) < routing.TRACK for a, b, y in self._tracks.values()):
+                break
+            level += routing.TRACK
+        return level
+
+    # ---- while something is dragged
+
+    def drag(self, ids: frozenset[str], dx: float, dy: float) -> None:
+        """Items moved by a step: lines inside follow as they are, the others become plain."""
+        for line_id in {line for i in ids for line in self.at(i)}:
+            edge = self.items[line_id]
+            if edge.line.source in ids and edge.line.target in ids:
+                edge.moveBy(dx, dy)
+                for pill in (False, True):
+                    chip = self.chips.get((line_id, pill))
+                    if chip is not None:
+                        chip.moveBy(dx, dy)
+            else:
+                self._plain(line_id)
+                self._place(line_id)
+
+    # ---- how they look
+
+    def show_states(self) -> None:
+        """Colours and chips from run and problems."""
+        workspace = self._scene.workspace
+        if workspace is None:
+            return
+        states = line_states(self.lines, workspace.run, workspace.problems.problems)
+        for line_id, edge in self.items.items():
+            edge.set_state(states.get(line_id, IDLE))
+        self._sync_chips()
+
+    def show_level(self) -> None:
+        """The level changed: other paths, other chips."""
+        level = self._scene.look.level
+        if level == Level.FAR:
+            return
+        if (level <= Level.FLAT) != (self._level <= Level.FLAT):
+            for edge in self.items.values():
+                edge.redraw()
+        self._level = level
+        self.show_chips()
+
+    def refresh_look(self) -> None:
+        """The theme changed."""
+        for edge in self.items.values():
+            edge.redraw()
+        for key in list(self.chips):
+            self._scene.removeItem(self.chips.pop(key))
+        self._sync_chips()
+        self.place_chips()
+
+    def _sync_chips(self) -> None:
+        wanted: Mapping[tuple[str, bool], ChipText] = chip_texts(self.items, self._cases, self._scene.look.theme)
+        for key in [k for k in self.chips if k not in wanted]:
+            self._scene.removeItem(self.chips.pop(key))
+        for key, text in wanted.items():
+            chip = self.chips.get(key)
+            if chip is None:
+                chip = self.chips[key] = ChipItem(key[0], text, self._scene.look, pill=key[1])
+                self._scene.addItem(chip)
+                self._place(key[0])
+            elif chip.chip != text:
+                chip.show_chip(text)
+                self._place(key[0])
+        self.show_chips()
+
+    def show_chips(self) -> None:
+        """Which chips are there at this level."""
+        level = self._scene.look.level
+        for (line_id, pill), chip in self.chips.items():
+            edge = self.items[line_id]
+            told = edge.selected or edge.hovered or edge.state.delivered or bool(edge.state.refused or edge.state.fault)
+            chip.setVisible(level == Level.NEAR or (level == Level.MIDDLE and (pill or told)))
+
+    def place_chips(self) -> None:
+        """Puts all chips on their lines."""
+        for line_id in {key[0] for key in self.chips}:
+            self._place(line_id)
+
+    def _place(self, line_id: str) -> None:
+        edge = self.items[line_id]
+        pill, label = self.chips.get((line_id, True)), self.chips.get((line_id, False))
+        taken = 0.0
+        if pill is not None:
+            x, y = routing.pill_spot(edge.points, pill.chip.width)
+            first = abs(edge.points[1][0] - edge.points[0][0]) + abs(edge.points[1][1] - edge.points[0][1])
+            if label is not None and first > pill.chip.width + label.chip.width + 16:
+                (ax, ay), (bx, by) = edge.points[0], edge.points[1]
+                part = (pill.chip.width / 2 + 6) / first
+                x, y = ax + (bx - ax) * part, ay + (by - ay) * part
+                taken = pill.chip.width + 12
+            pill.setPos(x, y)
+        if label is not None:
+            label.setPos(QPointF(*routing.label_spot(edge.points, label.chip.width, taken)))
+
+
+def _bounds(points: routing.Points) -> QRectF:
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    return QRectF(min(xs) - 1, min(ys) - 1, max(xs) - min(xs) + 2, max(ys) - min(ys) + 2)

@@ -1,0 +1,251 @@
+"""The card of a node."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
+
+from studio.document.geometry import CARD, PORT_Y
+from studio.ui.canvas.cards import Card
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
+from studio.ui.canvas.levels import SHADOW_FROM
+from studio.ui.canvas.routing import End
+from studio.ui.paint import (
+    STATUS_TINTS,
+    STATUS_TOKENS,
+    ChipText,
+    Ink,
+    draw_badge,
+    draw_glyph,
+    draw_kind,
+    draw_octagon,
+    draw_ring,
+    draw_shadow,
+    scene_font,
+)
+
+FOOTER = 24.0
+HEADER = 63.0
+RADIUS = 8.0
+PORT_GAP = 6.0
+PORT_HIT = 11.0
+TITLE_X, TITLE_Y, SUBTITLE_Y = 59.0, 15.9, 33.3
+TITLE_MIDDLE = 18.0
+"""Height of titles at the middle level, in scene units."""
+TITLE_FLAT = 9.0
+"""Height of titles at the flat level, on the screen."""
+DISC = QRectF(16, 17, 30, 30)
+RING = QRectF(12, 13, 38, 38)
+BADGE = QRectF(36, 36, 16, 16)
+OCTAGON = QRectF(-8, -8, 18, 18)
+OCTAGON_HIT = QRectF(-12, -12, 24, 24)
+
+
+class NodeItem(DrawnItem):
+    """Card, disc, ring, badge, title, subtitle, ports, badges, footer: painted, not child items."""
+
+    def __init__(self, item_id: str, look: Look) -> None:
+        super().__init__(item_id, look)
+        self.width = CARD[0]
+        self.card = Card("", "")
+        self.box = QRectF(0, 0, *CARD)
+        self._title = self._subtitle = self._middle = self._flat = QStaticText()
+        self._badges: list[tuple[float, ChipText]] = []
+        self._footer: list[tuple[float, str, QStaticText]] = []
+        self._note: ChipText | None = None
+
+    def show_card(self, card: Card, width: float) -> bool:
+        """Shows this; returns whether the box changed, so that edges must follow."""
+        if card == self.card and width == self.width:
+            return False
+        self.card, self.width = card, width
+        box = QRectF(0, 0, width, CARD[1] + (FOOTER if card.footer else 0.0))
+        changed = box != self.box
+        if changed:
+            self.prepareGeometryChange()
+            self.box = box
+        self.setToolTip(card.tooltip)
+        self._lay_out()
+        self.update()
+        return changed
+
+    def refresh_look(self) -> None:
+        self._lay_out()
+        self.update()
+
+    # ---- geometry
+
+    @property
+    def in_port(self) -> QPointF:
+        return QPointF(0, PORT_Y)
+
+    @property
+    def out_port(self) -> QPointF:
+        return QPointF(self.width, PORT_Y)
+
+    def out_end(self, case: int = 0) -> End:
+        return End(self.x() + self.width, self.y() + PORT_Y, "right", PORT_GAP)
+
+    def in_end(self, from_y: float) -> End:
+        return End(self.x(), self.y() + PORT_Y, "left", PORT_GAP)
+
+    # ---- text
+
+    def _lay_out(self) -> None:
+        card, theme = self.card, self.look.theme
+        room = self.width - TITLE_X - 9
+        self._title = _laid(card.title, *scene_font(theme, "title"), room)
+        self._subtitle = _laid(card.subtitle, *scene_font(theme, "small"), room + 4)
+        self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
+        # Laid out for the middle of its zoom range; painted at a fixed height on the screen.
+        font, metrics = scene_font(theme, "tiny", pixels=TITLE_FLAT, weight=500)
+        self._flat = _laid(card.title, font, metrics, self.width * 0.33 - 20)
+        self._badges = []
+        right = self.width - 9
+        for badge in card.badges:
+            chip = ChipText(theme, badge.text, icon=badge.icon, look=badge.look, text_token=badge.token, small=True)
+            right -= chip.width
+            self._badges.append((right, chip))
+            right -= 4
+        self._note = None
+        if card.note:
+            self._note = ChipText(theme, card.note, icon="play", text_token="wait_t")
+        self._footer = []
+        font, metrics = scene_font(theme, "small")
+        x = 13.0
+        for icon, text in card.footer:
+            laid = _laid(text, font, metrics, self.width)
+            self._footer.append((x, icon, laid))
+            x += (16 if icon else 0) + metrics.horizontalAdvance(text) + 10
+
+    # ---- painting
+
+    def paint_near(self, painter: QPainter, tools: Ink) -> None:
+        self._paint_card(painter, tools, shadow=self.look.zoom >= SHADOW_FROM or self.lifted)
+        self._paint_disc(painter)
+        theme = self.look.theme
+        painter.setFont(scene_font(theme, "title")[0])
+        painter.setPen(tools.color("text"))
+        painter.drawStaticText(QPointF(TITLE_X, TITLE_Y), self._title)
+        painter.setFont(scene_font(theme, "small")[0])
+        painter.setPen(tools.color("muted"))
+        painter.drawStaticText(QPointF(TITLE_X, SUBTITLE_Y), self._subtitle)
+        if self._footer:
+            self._paint_footer(painter, tools)
+        self._paint_ports(painter, tools)
+        for x, chip in self._badges:
+            chip.paint(painter, x, -8)
+        if self._note is not None:
+            self._note.paint(painter, 17, -10)
+        self._paint_octagon(painter)
+        self.paint_focus(painter, tools)
+
+    def paint_middle(self, painter: QPainter, tools: Ink) -> None:
+        self._paint_card(painter, tools, shadow=False)
+        self._paint_disc(painter)
+        painter.setFont(scene_font(self.look.theme, "title", pixels=TITLE_MIDDLE)[0])
+        painter.setPen(tools.color("text"))
+        painter.drawStaticText(QPointF(TITLE_X, PORT_Y - self._middle.size().height() / 2), self._middle)
+        self._paint_ports(painter, tools)
+        if self.card.requests:
+            for x, chip in self._badges:
+                if chip.icon == "hand":
+                    chip.paint(painter, x, -8)
+        self._paint_octagon(painter)
+        self.paint_focus(painter, tools)
+
+    def paint_flat(self, painter: QPainter, tools: Ink) -> None:
+        status = self.card.status
+        token = STATUS_TOKENS.get(status)
+        painter.setPen(tools.pen("accent" if self.selected else token or "border", 2.0 if self.selected else 1.0,
+                                 cosmetic=True))  # fmt: skip
+        painter.setBrush(tools.brush(STATUS_TINTS.get(status, "surface")))
+        painter.drawRoundedRect(self.box, RADIUS, RADIUS)
+        self._paint_flat_marks(painter, tools, status if token else "")
+        self.paint_focus(painter, tools)
+
+    def _paint_flat_marks(self, painter: QPainter, tools: Ink, status: str) -> None:
+        """State shape, title and octagon, all at a fixed size on the screen."""
+        scale = 1.0 / self.look.zoom
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(self.box.center())
+        painter.scale(scale, scale)
+        half = self.box.width() / 2 / scale
+        if self.look.titles:
+            shift = 9.0 if status else 0.0
+            painter.setFont(scene_font(self.look.theme, "tiny", pixels=TITLE_FLAT, weight=500)[0])
+            painter.setPen(tools.color("text"))
+            size = self._flat.size()
+            painter.drawStaticText(QPointF(max(shift - size.width() / 2, -half + 3 + 2 * shift), -size.height() / 2),
+                                   self._flat)  # fmt: skip
+            if status:
+                draw_badge(painter, self.look.theme, QRectF(-half + 4, -7, 14, 14), status)
+        elif status:
+            draw_badge(painter, self.look.theme, QRectF(-7, -7, 14, 14), status)
+        if self.card.octagon:
+            top = -self.box.height() / 2 / scale
+            draw_octagon(painter, self.look.theme, QRectF(-half - 3, top - 3, 6, 6), "on")
+        painter.restore()
+
+    def _paint_card(self, painter: QPainter, tools: Ink, *, shadow: bool) -> None:
+        box = self.box
+        if shadow:
+            draw_shadow(painter, box, dark=tools.dark, elevation=2 if self.lifted else 1)
+        if self.card.kind == "sub_workflow":
+            painter.setPen(tools.pen("border", 1.0))
+            painter.setBrush(tools.brush("surface"))
+            painter.drawRoundedRect(box.adjusted(3.5, 3.5, 2.5, 2.5), RADIUS, RADIUS)
+        painter.setBrush(tools.brush("surface"))
+        if self.lit or self.selected:
+            painter.setPen(NO_PEN)
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+            painter.setBrush(NO_BRUSH)
+            painter.setPen(tools.pen("run" if self.lit else "accent", 2.0, cosmetic=True))
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+        else:
+            dash = (4.0, 3.0) if self.card.missing else ()
+            painter.setPen(tools.pen("ctl" if self.hovered else "border", 1.0, dash))
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS - 0.5, RADIUS - 0.5)
+        if self.lit:
+            draw_glyph(painter, tools, "plus", self.width - 24, PORT_Y - 8, 16, "run")
+
+    def _paint_disc(self, painter: QPainter) -> None:
+        theme, status = self.look.theme, self.card.status
+        draw_kind(painter, theme, DISC, self.card.kind, disc=True)
+        draw_ring(painter, theme, RING, status, self.look.phase if status == "running" else 0.0)
+        draw_badge(painter, theme, BADGE, status)
+
+    def _paint_ports(self, painter: QPainter, tools: Ink) -> None:
+        if self.card.port_in:
+            self.paint_port(painter, tools, self.in_port, self.card.port_in)
+        if self.card.port_out:
+            self.paint_port(painter, tools, self.out_port, self.card.port_out)
+
+    def _paint_footer(self, painter: QPainter, tools: Ink) -> None:
+        painter.setPen(tools.pen("line", 1.0))
+        painter.drawLine(QPointF(1, HEADER + 0.5), QPointF(self.width - 1, HEADER + 0.5))
+        painter.setFont(scene_font(self.look.theme, "small")[0])
+        for x, icon, text in self._footer:
+            if icon:
+                draw_glyph(painter, tools, icon, x, HEADER + 6.5, 12, "muted")
+                x += 16
+            painter.setPen(tools.color("text2"))
+            painter.drawStaticText(QPointF(x, HEADER + 12.5 - text.size().height() / 2), text)
+
+    def _paint_octagon(self, painter: QPainter) -> None:
+        if self.card.octagon is not None:
+            draw_octagon(painter, self.look.theme, OCTAGON, self.card.octagon)
+        elif self.hovered:
+            painter.setOpacity(0.55)
+            draw_octagon(painter, self.look.theme, OCTAGON, "off")
+            painter.setOpacity(1.0)
+
+
+def _laid(text: str, font: QFont, metrics: QFontMetricsF, room: float) -> QStaticText:
+    """Text elided in the middle to its room, laid out once."""
+    laid = QStaticText(metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room))
+    laid.setTextFormat(Qt.TextFormat.PlainText)
+    laid.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    laid.prepare(font=font)
+    return laid

@@ -1,0 +1,121 @@
+"""What a run says about lines and next nodes: pure functions of the run model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from studio.bridge.run_model import RunModel
+from studio.bridge.run_views import QueuedView
+from studio.debugger.states import ENDED, RunState
+from studio.document.lines import Line
+from studio.document.problems import Problem
+from studio.ui.canvas.edge_item import IDLE, LineState
+from studio.ui.text import tr
+
+_QUIET = frozenset({RunState.IDLE, *ENDED})
+_HELD = frozenset({RunState.PAUSED, RunState.WAITING})
+_INTO = frozenset({"into_switch", "into_fan_out"})
+
+
+class Lines:
+    """The lines of a drawing, found by what run and problems say about them."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.all = tuple(lines)
+        self._by_source: dict[str, list[Line]] = {}
+        self._by_edge: dict[str, list[Line]] = {}
+        for line in self.all:
+            self._by_source.setdefault(line.source, []).append(line)
+            self._by_edge.setdefault(line.edge, []).append(line)
+
+    def of(self, edge_or_line: str) -> list[Line]:
+        """The lines of an edge group, or the line with this id."""
+        group = self._by_edge.get(edge_or_line)
+        return group if group is not None else [line for line in self.all if line.id == edge_or_line]
+
+    def first(self, edge: str, source: str) -> list[Line]:
+        """The lines that a message of ``source`` takes first: into the rhombus or bar, or the edge itself."""
+        found = self.of(edge)
+        own = [line for line in found if line.source == source]
+        return own or found
+
+    def leading(self, edge: str, source: str, target: str) -> list[Line]:
+        """The lines on the way from a source through a group to a target."""
+        found = self.of(edge)
+        if len(found) == 1:
+            return found
+        way = [line for line in found if line.target == target and (line.kind != "fan_in" or line.source == source)]
+        return way + [line for line in found if line.kind in _INTO and line.source == source]
+
+    def after(self, source: str) -> list[Line]:
+        """The lines that leave a node, switch or bar."""
+        return self._by_source.get(source, [])
+
+
+def line_states(lines: Lines, run: RunModel, problems: Iterable[Problem]) -> dict[str, LineState]:
+    """How each line looks; lines that are not named are idle."""
+    carrying = _carrying(lines, run)
+    delivered, refused = _routed(lines, run)
+    faults: dict[str, str] = {}
+    for problem in problems:
+        if problem.severity == "error" and problem.place:
+            for line in lines.of(problem.place):
+                faults.setdefault(line.id, problem.message)
+    named = carrying.keys() | delivered | refused.keys() | faults.keys()
+    return {i: LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), faults.get(i, "")) for i in named}
+
+
+def _carrying(lines: Lines, run: RunModel) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    if run.state in _QUIET:
+        return counts
+    for message in run.queued:
+        for line in queued_on(lines, message):
+            counts[line.id] = counts.get(line.id, 0) + 1
+    return counts
+
+
+def queued_on(lines: Lines, message: QueuedView) -> list[Line]:
+    """The lines on which a queued message waits: the first ones it takes."""
+    found: dict[str, Line] = {}
+    for edge in message.edges:
+        for line in lines.first(edge, message.source):
+            if line.kind not in ("case", "default", "leg"):
+                found[line.id] = line
+    return list(found.values())
+
+
+def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
+    """Lines on which a message was delivered in the running superstep, and lines whose condition was false."""
+    delivered: set[str] = set()
+    refused: dict[str, str] = {}
+    if run.state in _QUIET or not run.supersteps:
+        return delivered, refused
+    number = run.supersteps[-1].number
+    for message in run.messages:
+        if message.superstep != number - 1:
+            continue
+        for edge, target, taken, reason in message.routes:
+            for line in lines.leading(edge, message.source, target):
+                if taken and run.state not in _HELD:
+                    delivered.add(line.id)
+                elif not taken and line.kind not in _INTO:
+                    refused[line.id] = reason or tr("the condition was false")
+    return delivered, {i: why for i, why in refused.items() if i not in delivered}
+
+
+def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:
+    """Nodes that run next while the run is paused, with the words for it."""
+    if run.state != RunState.PAUSED:
+        return {}
+    number = run.supersteps[-1].number + 1 if run.supersteps else 1
+    text = tr("next: superstep {n}").format(n=number)
+    targets: set[str] = {q.target for q in run.queued if q.target}
+    for message in run.queued:
+        for edge in message.edges:
+            targets.update(line.target for line in lines.of(edge) if line.kind in ("direct", "fan_in", "handoff"))
+            targets.update(line.target for line in lines.of(edge) if line.kind == "leg" and line.condition is None)
+    return dict.fromkeys(targets, text)
+
+
+__all__ = ["IDLE", "Lines", "line_states", "next_steps", "queued_on"]

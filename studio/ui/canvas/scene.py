@@ -1,0 +1,290 @@
+"""The scene of one workspace: an item per drawn thing, kept up to date from change sets, run and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QElapsedTimer, QObject, QRectF, QTimer, Signal
+from PySide6.QtWidgets import QGraphicsScene
+
+from studio.bridge.run_views import RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.document.changes import ChangeSet
+from studio.document.lines import lines as lines_of
+from studio.document.model import Workflow
+from studio.ui.canvas.contents import Contents
+from studio.ui.canvas.item import DrawnItem, Look
+from studio.ui.canvas.junction_items import JunctionItem
+from studio.ui.canvas.levels import Level
+from studio.ui.canvas.line_layer import LineLayer
+from studio.ui.canvas.node_item import NodeItem
+from studio.ui.canvas.run_marks import next_steps
+from studio.ui.theme import Theme
+
+FRAME_MS = 16
+TURN_MS, TURN_STEPS = 40, 30
+"""A running ring turns once in 1.2 s, in 30 steps."""
+_EMPTY = Workflow(id="empty")
+
+
+class CanvasScene(QGraphicsScene):
+    """Items by id of the document; it holds no facts, only pictures of them."""
+
+    bulk_changed = Signal(int)
+    """How many items are about to change; the view chooses its update mode."""
+    refreshed = Signal()
+    """Items follow document, run, problems or selection again."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.look = Look(theme)
+        self.workspace: Workspace | None = None
+        self.items_by_id: dict[str, DrawnItem] = {}
+        self.contents = Contents(_EMPTY)
+        self.line_layer = LineLayer(self)
+        self.focus_id: str | None = None
+        self.seen = QRectF()
+        """What the view shows, in scene coordinates."""
+        self._selected: frozenset[str] = frozenset()
+        self._pending = ChangeSet()
+        self._pending_run = RunUpdate()
+        self._problems_changed = False
+        self._since = QElapsedTimer()
+        self._since.start()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.flush)
+        self._turning = QTimer(self)
+        self._turning.setInterval(TURN_MS)
+        self._turning.timeout.connect(self._on_turning_timeout)
+
+    @property
+    def workflow(self) -> Workflow:
+        """The document that is shown; an empty one without a workspace."""
+        return self.workspace.document.workflow if self.workspace else _EMPTY
+
+    # ---- workspace
+
+    def set_workspace(self, workspace: Workspace | None) -> None:
+        """Shows another workspace, or nothing."""
+        if self.workspace is not None:
+            self._connect(self.workspace, on=False)
+        self.workspace = workspace
+        self.focus_id = None
+        if workspace is not None:
+            self._connect(workspace, on=True)
+        self._pending = ChangeSet(everything=True)
+        self.flush()
+
+    def _connect(self, workspace: Workspace, *, on: bool) -> None:
+        run = workspace.run
+        for signal, slot in (
+            (workspace.document.changed, self._on_document_changed),
+            (run.updated, self._on_run_updated),
+            (run.state_changed, self._on_run_state_changed),
+            (run.breakpoints_changed, self._on_run_state_changed),
+            (workspace.problems.changed, self._on_problems_changed),
+            (workspace.selection.changed, self.show_selection),
+        ):
+            if on:
+                signal.connect(slot)
+            else:
+                signal.disconnect(slot)
+
+    def _on_document_changed(self, changes: ChangeSet) -> None:
+        self._pending = self._pending | changes
+        self._schedule()
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        self._pending_run = _merged(self._pending_run, update)
+        self._schedule()
+
+    def _on_run_state_changed(self) -> None:
+        self._pending_run = _merged(self._pending_run, RunUpdate(everything=True))
+        self._schedule()
+
+    def _on_problems_changed(self) -> None:
+        self._problems_changed = True
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start(max(0, FRAME_MS - self._since.elapsed()))
+
+    # ---- following
+
+    def flush(self) -> None:
+        """Brings the items up to date now; by itself it happens within a frame."""
+        self._timer.stop()
+        changes, self._pending = self._pending, ChangeSet()
+        update, self._pending_run = self._pending_run, RunUpdate()
+        problems, self._problems_changed = self._problems_changed, False
+        if changes:
+            self.contents = Contents(self.workflow)
+            self._sync_items(changes)
+        if self.workspace is not None and (changes or problems or _concerns(update)):
+            self._fill(self.workspace, changes, update, problems)
+        self._since.restart()
+        self.refreshed.emit()
+
+    def _sync_items(self, changes: ChangeSet) -> None:
+        """Adds and removes items."""
+        wanted = self.contents.by_id
+        if changes.everything:
+            self.clear()
+            self.items_by_id.clear()
+            self.line_layer.reset()
+            self._selected = frozenset()
+        for item_id in [i for i in self.items_by_id if i not in wanted]:
+            self.removeItem(self.items_by_id.pop(item_id))
+        for item_id in wanted:
+            if item_id not in self.items_by_id:
+                item = self.items_by_id[item_id] = self.contents.made(item_id, self.look)
+                self.addItem(item)
+        if self.focus_id not in self.items_by_id and self.focus_id not in self.line_layer.items:
+            self.focus_id = None
+
+    def _fill(self, workspace: Workspace, changes: ChangeSet, update: RunUpdate, problems: bool) -> None:
+        structure = changes.everything or bool(
+            changes.nodes_added
+            or changes.nodes_removed
+            or changes.edges_added
+            or changes.edges_removed
+            or changes.edges_changed
+        )
+        if structure:
+            self.line_layer.set_lines(lines_of(self.workflow))
+        steps = next_steps(self.line_layer.lines, workspace.run)
+        if structure or problems or update.everything or changes.workflow:
+            shown: Iterable[str] = self.items_by_id
+        else:
+            touched = changes.nodes_changed | changes.placed | changes.notes | update.nodes
+            if update.queued or update.supersteps or update.messages:
+                touched |= {i for i, item in self.items_by_id.items() if _waits(item)} | steps.keys()
+            shown = touched & self.items_by_id.keys()
+        shown = tuple(shown)
+        self.bulk_changed.emit(len(shown))
+        moved = [i for i in shown if self.contents.show(self.items_by_id[i], workspace, steps)]
+        if changes or update.everything or update.nodes:
+            self.contents.show_frames(self.items_by_id, workspace.run)
+        if structure or moved:
+            self.line_layer.follow(None if structure else moved)
+        self.line_layer.show_states()
+        if structure or moved:
+            self.line_layer.place_chips()
+        self._selected = frozenset() if changes.everything else self._selected
+        self.show_selection()
+        self._turn()
+
+    # ---- look
+
+    def set_zoom(self, zoom: float, level: Level, titles: bool) -> None:
+        """The view's zoom changed."""
+        look = self.look
+        changed = level != look.level
+        look.zoom, look.level, look.titles = zoom, level, titles
+        if changed:
+            self.line_layer.show_level()
+        if level != Level.FAR and (changed or level <= Level.MIDDLE):
+            for item in self.items_by_id.values():
+                item.update()
+
+    def refresh_look(self) -> None:
+        """The theme changed."""
+        for item in self.items_by_id.values():
+            item.refresh_look()
+        self.line_layer.refresh_look()
+        self.refreshed.emit()
+
+    # ---- selection and focus
+
+    def show_selection(self) -> None:
+        """Marks what is selected."""
+        if self.workspace is None:
+            return
+        selection = self.workspace.selection
+        wanted = frozenset(selection.items)
+        changed = wanted ^ self._selected
+        self.bulk_changed.emit(len(changed))
+        for item_id in changed:
+            self._mark_selected(item_id, item_id in wanted)
+        for item_id in wanted - changed:
+            self._mark_selected(item_id, True)
+        self._selected = wanted
+        looked_at = next((q for q in self.workspace.run.queued if q.message == selection.message), None)
+        for (line_id, pill), chip in self.line_layer.chips.items():
+            edge = self.line_layer.items[line_id]
+            on_message = pill and looked_at is not None and looked_at.source == edge.line.source
+            chip.mark(on_message or (not pill and edge.selected))
+        self.line_layer.show_chips()
+        self.refreshed.emit()
+
+    def _mark_selected(self, item_id: str, on: bool) -> None:
+        item = self.items_by_id.get(item_id)
+        if item is not None:
+            item.mark("selected", on)
+            return
+        edge = self.line_layer.items.get(item_id)
+        if edge is not None:
+            edge.mark("selected", on)
+            edge.setZValue(2.5 if on else 2.0)
+
+    def set_focus_id(self, item_id: str | None) -> None:
+        """Moves the keyboard focus inside the canvas."""
+        for old, on in ((self.focus_id, False), (item_id, True)):
+            item = self.items_by_id.get(old or "")
+            if item is not None:
+                item.mark("focused", on)
+            edge = self.line_layer.items.get(old or "")
+            if edge is not None:
+                edge.mark("hovered", on)
+        self.focus_id = item_id
+
+    def bounds(self, ids: Iterable[str] | None = None) -> QRectF:
+        """The rectangle around these items and lines, or around everything."""
+        box = QRectF()
+        for item_id in self.items_by_id if ids is None else ids:
+            if item_id in self.items_by_id:
+                box = box.united(self.items_by_id[item_id].rect)
+            elif item_id in self.line_layer.items:
+                box = box.united(self.line_layer.items[item_id].sceneBoundingRect())
+        if ids is None:
+            for edge in self.line_layer.items.values():
+                box = box.united(edge.sceneBoundingRect())
+        return box
+
+    # ---- running arcs
+
+    def _turn(self) -> None:
+        running = any(isinstance(i, NodeItem) and i.card.status == "running" for i in self.items_by_id.values())
+        if running and not self._turning.isActive():
+            self._turning.start()
+        elif not running:
+            self._turning.stop()
+
+    def _on_turning_timeout(self) -> None:
+        self.look.phase = (self.look.phase + 1 / TURN_STEPS) % 1.0
+        if self.look.level <= Level.FLAT:
+            return
+        for item in self.items_by_id.values():
+            if isinstance(item, NodeItem) and item.card.status == "running" and self.seen.intersects(item.rect):
+                item.update()
+
+
+def _waits(item: DrawnItem) -> bool:
+    """Whether an item shows something about queued messages."""
+    return isinstance(item, JunctionItem) or (isinstance(item, NodeItem) and bool(item.card.note))
+
+
+def _concerns(update: RunUpdate) -> bool:
+    return bool(update.nodes or update.queued or update.supersteps or update.messages or update.everything)
+
+
+def _merged(a: RunUpdate, b: RunUpdate) -> RunUpdate:
+    return RunUpdate(
+        nodes=a.nodes | b.nodes,
+        supersteps=a.supersteps | b.supersteps,
+        messages=a.messages or b.messages,
+        queued=a.queued or b.queued,
+        everything=a.everything or b.everything,
+    )
