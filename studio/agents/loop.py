@@ -63,7 +63,7 @@ class ToolLoop:
     async def run(self, history: Sequence[Message], given: Sequence[Message], batch: Batch | None) -> TurnEnd:
         """The whole turn. ``batch`` is what an earlier turn left open."""
         if batch is None:
-            seen = pending.without([*history, *given], ApprovalResponse)
+            seen = _without_approvals([*history, *given])
         else:
             batch, answered = pending.take_answers(batch, given)
             if answered and not batch.complete:
@@ -72,7 +72,7 @@ class ToolLoop:
                 seen = await self._settle(history, given, batch)
                 batch = None
             else:
-                seen = pending.without(pending.hide_open_calls([*history, *given], batch), ApprovalResponse)
+                seen = _without_approvals(pending.hide_open_calls([*history, *given], batch))
         for _ in range(MAX_MODEL_CALLS):
             message = await self._model_call(seen)
             calls = [p for p in message.parts if isinstance(p, ToolCall)] if self._tools and not self._tools_off else []
@@ -115,11 +115,11 @@ class ToolLoop:
         self._reply.append(Message("tool", tuple(new)))
         self._update(new, "tool")
         callers = {c.call.call_id for c in batch.calls if c.kind == "caller"}
-        rest = pending.without([*history, *_without_results(given, callers)], ApprovalResponse)
+        rest = _without_approvals([*history, *_without_results(given, callers)])
         return [*rest, Message("tool", tuple(results))]
 
     def _pause(self, message: Message, batch: Batch) -> TurnEnd:
-        shown = pending.with_requests(message, batch)
+        shown = pending.with_requests(message, batch, streamed=self.updates is not None)
         self._reply.append(shown)
         asked = tuple(ApprovalRequest(c.id, c.call) for c in batch.calls if c.kind == "ask")
         if asked:
@@ -217,6 +217,11 @@ class ToolLoop:
     def _update(self, parts: Sequence[Part], role: Role = "assistant") -> None:
         if self.updates is not None:
             self.updates(AgentUpdate(tuple(parts), role, self.author))
+
+
+def _without_approvals(messages: Iterable[Message]) -> list[Message]:
+    """Models know calls and results only, not who was asked in between."""
+    return pending.without(messages, (ApprovalRequest, ApprovalResponse))
 
 
 def _without_results(messages: Iterable[Message], call_ids: set[str]) -> list[Message]:

@@ -90,10 +90,14 @@ def needs_keeping(batch: Batch) -> bool:
     return any(c.kind != "caller" for c in batch.calls)
 
 
-def with_requests(message: Message, batch: Batch) -> Message:
-    """The model's message with the approval requests of the batch added, each beside its call if calls are mixed."""
+def with_requests(message: Message, batch: Batch, *, streamed: bool) -> Message:
+    """The model's message with the approval requests of the batch added.
+
+    Where they stand decides the order of a turn's requests. As in the framework they follow the calls; only in a
+    whole answer that also has calls for the caller each stands beside its call.
+    """
     asked = {id(c.call): ApprovalRequest(c.id, c.call) for c in batch.calls if c.kind == "ask"}
-    if not any(c.kind == "caller" for c in batch.calls):
+    if streamed or not any(c.kind == "caller" for c in batch.calls):
         return replace(message, parts=(*message.parts, *asked.values()))
     parts: list[Part] = []
     for part in message.parts:
@@ -174,7 +178,7 @@ def dump(batch: Batch) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------------------- what the model is shown
 
 
-def without(messages: Iterable[Message], drop: type[Part] | tuple[type, ...]) -> list[Message]:
+def without(messages: Iterable[Message], drop: tuple[type, ...]) -> list[Message]:
     """The messages without parts of these types; a message that is empty then is left out."""
     kept: list[Message] = []
     for message in messages:
