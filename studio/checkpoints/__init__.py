@@ -2,6 +2,8 @@
 
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind, PendingRequest, QueuedMessage
 from studio.checkpoints.memory import MemoryStore
+from studio.checkpoints.runs import RunRecord, RunStore
+from studio.checkpoints.sqlite import SqliteStore
 from studio.checkpoints.store import CheckpointNotFound, CheckpointStore, Codec, StoreError, UnknownType
 
 __all__ = [
@@ -14,6 +16,9 @@ __all__ = [
     "MemoryStore",
     "PendingRequest",
     "QueuedMessage",
+    "RunRecord",
+    "RunStore",
+    "SqliteStore",
     "StoreError",
     "UnknownType",
 ]

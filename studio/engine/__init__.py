@@ -1,10 +1,11 @@
 """The workflow engine: supersteps, edges, shared state, requests, checkpoints. Usable without a document and Qt."""
 
-from studio.checkpoints import Checkpoint, MemoryStore, PendingRequest, QueuedMessage
+from studio.checkpoints import Checkpoint, MemoryStore, PendingRequest, QueuedMessage, SqliteStore
 from studio.engine.builder import Case, WorkflowBuilder
 from studio.engine.codec import Codec, decode, encode
 from studio.engine.context import Context
 from studio.engine.errors import (
+    AnswerRejected,
     BuildArgumentError,
     ConvergenceError,
     EdgeDuplicationError,
@@ -29,6 +30,7 @@ __all__ = [
     "ANY",
     "CONTENT",
     "AgentHost",
+    "AnswerRejected",
     "BuildArgumentError",
     "Case",
     "Checkpoint",
@@ -54,6 +56,7 @@ __all__ = [
     "RoutingError",
     "RunRejected",
     "RunResult",
+    "SqliteStore",
     "SubRequest",
     "SubResponse",
     "SubWorkflowExecutor",

@@ -57,6 +57,10 @@ class RunRejected(WorkflowError):
     family = "run_rejected"
 
 
+class AnswerRejected(RunRejected):
+    """An answer for an unknown request, or of the wrong type."""
+
+
 class ResumeError(WorkflowError):
     """The checkpoint is missing or does not fit."""
 

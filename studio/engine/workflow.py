@@ -17,7 +17,7 @@ from studio.checkpoints import (
     QueuedMessage,
 )
 from studio.engine.context import Context
-from studio.engine.errors import ConvergenceError, ResumeError, RunRejected
+from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected
 from studio.engine.events import (
     CheckpointFailed,
     CheckpointSaved,
@@ -334,11 +334,11 @@ class Workflow:
         for id, answer in answers.items():
             request = pending.get(id)
             if request is None:
-                raise RunRejected(f"No request with the id {id!r} waits for an answer")
+                raise AnswerRejected(f"No request with the id {id!r} waits for an answer")
             wanted = self.response_type(request)
             value = coerced(answer, wanted)
             if not fits(value, wanted):
-                raise RunRejected(
+                raise AnswerRejected(
                     f"The answer to the request of node {request.node!r} must be {request.response_type}, "
                     f"not {type(answer).__name__}",
                     [request.node],

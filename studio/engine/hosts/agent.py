@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from studio.agents.client import RunHooks
@@ -27,7 +28,7 @@ from studio.engine.executor import Executor, Handler, ResponseHandler
 from studio.engine.hosts.hooks import NodeHooks
 from studio.engine.types import CONTENT, ListOf, UnionOf
 
-ContextFilter = Callable[[list[Message]], Sequence[Message]]
+ContextFilter = Callable[[list[Message]], "Sequence[Message] | Awaitable[Sequence[Message]]"]
 
 CONTINUE = "please continue."
 CANCELLED = "Error: Tool call was cancelled."
@@ -100,7 +101,7 @@ class AgentHost(Executor):
             await self._turn(ctx)
 
     async def _on_response(self, response: AgentResponse, ctx: Context) -> None:
-        self._cache += self._taken(response)
+        self._cache += await self._taken(response)
         await self._turn(ctx)
 
     async def _on_text(self, text: str, ctx: Context) -> None:
@@ -115,21 +116,22 @@ class AgentHost(Executor):
         self._cache += tuple(user(item) if isinstance(item, str) else item for item in items)
         await self._turn(ctx)
 
-    def _taken(self, response: AgentResponse) -> tuple[Message, ...]:
+    async def _taken(self, response: AgentResponse) -> tuple[Message, ...]:
         """What the context mode leaves of another agent's turn."""
         if self._context == "full":
             return response.conversation
         if self._context == "last_agent":
             return response.reply.messages
         assert self._filter is not None
-        return tuple(self._filter(list(response.conversation)))
+        found = self._filter(list(response.conversation))
+        return tuple(await found if inspect.isawaitable(found) else found)
 
     # --------------------------------------------------------------------------------------------------- turn
 
     async def _turn(self, ctx: Context) -> None:
         """Runs the agent with the cache; sends the response, or asks what the reply asks for."""
         reply = await self._run(ctx)
-        asked = _questions(reply, self.agent)
+        asked = _questions(reply)
         self._conversation = self._cache if asked else (*self._cache, *reply.messages)
         if asked:
             self._ask(asked, ctx)
@@ -220,18 +222,9 @@ def _asks(parts: Sequence[Part]) -> bool:
     return any(isinstance(part, ApprovalRequest) for part in parts)
 
 
-def _questions(reply: AgentReply, agent: RunnableAgent) -> dict[str, Part]:
-    """Approval requests, and calls that the caller runs (those without a result), by the id of the request."""
-    answered = {p.call_id for m in reply.messages for p in m.parts if isinstance(p, ToolResult)}
-    asked: dict[str, Part] = {}
-    for message in reply.messages:
-        for part in message.parts:
-            if isinstance(part, ApprovalRequest):
-                asked[part.id] = part
-            elif isinstance(part, ToolCall) and part.call_id not in answered:
-                asked[part.call_id] = part
-    approvals = {part.call.call_id for part in asked.values() if isinstance(part, ApprovalRequest)}
-    return {id: part for id, part in asked.items() if not (isinstance(part, ToolCall) and part.call_id in approvals)}
+def _questions(reply: AgentReply) -> dict[str, Part]:
+    """What the reply waits for, by the id that the request gets: approvals, and calls that the caller runs."""
+    return {part.id if isinstance(part, ApprovalRequest) else part.call_id: part for part in reply.requests}
 
 
 def _as_messages(parts: Sequence[Part]) -> tuple[Message, ...]:
