@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.bridge.branch_tree import BranchTree
+from studio.bridge.commands import why_not
+from studio.bridge.event_pump import EventPump
+from studio.bridge.folding import RunViews
+from studio.bridge.owned_tasks import OwnedTasks
+from studio.bridge.queued_views import queued_views
+from studio.bridge.request_views import answer_value
+from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import (
     BranchView,
     CheckpointView,
@@ -18,12 +27,24 @@ from studio.bridge.run_views import (
     RequestView,
     SuperstepView,
 )
-from studio.debugger.states import RunState
-from studio.engine.events import Event
+from studio.bridge.view_state import ViewState
+from studio.debugger.branches import replay
+from studio.debugger.forks import EditProblem, QueueEdits, with_text
+from studio.debugger.run_store import RunRecord, RunStore
+from studio.debugger.session import Beginning, RunSession
+from studio.debugger.states import ENDED, HALTED, RunState
+from studio.debugger.wording import state_sentence
+from studio.document.model import Workflow
+from studio.engine.events import CheckpointSaved, Event
+
+_BREAKPOINTS = "breakpoints"
 
 
 class RunModel(QObject):
-    """One per open workflow. Skeleton: names and meaning are fixed, the bridge room fills it."""
+    """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing.
+
+    Attributes are replaced or changed in place before ``updated`` or ``state_changed``; read them, never change them.
+    """
 
     state_changed = Signal()
     """Run state, sentence or which commands apply changed."""
@@ -31,62 +52,395 @@ class RunModel(QObject):
     """RunUpdate, at most once per frame."""
     breakpoints_changed = Signal()
     failed_to_start = Signal(str)
-    """A run could not start; a whole sentence with the way out."""
+    """A run could not start, or a command could not be carried out; a whole sentence with the way out."""
 
-    # ---- state
-    state: RunState
-    sentence: str
-    """The state chip: "Pausing: waits for Writer", "Paused before superstep 4 — breakpoint on Join"."""
-    paused_at: str | None
-    """Node whose breakpoint holds the run."""
-    branch: str | None
-    """Branch that is shown."""
-    nodes: dict[str, NodeView]
-    invocations: dict[str, InvocationView]
-    supersteps: list[SuperstepView]
-    messages: list[MessageView]
-    outputs: list[OutputView]
-    requests: list[RequestView]
-    shared_state: dict[str, Any]
-    queued: list[QueuedView]
-    events: Sequence[Event]
-    checkpoints: list[CheckpointView]
-    branches: list[BranchView]
-    here: str | None
-    """The checkpoint that the shown state comes from."""
-    breakpoints: frozenset[str]
+    def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = RunState.IDLE
+        self.sentence = state_sentence(RunState.IDLE, superstep=0)
+        """The state chip: "Pausing: waits for Writer", "Paused before superstep 4 — breakpoint on Join"."""
+        self.paused_at: str | None = None
+        """Node whose breakpoint holds the run."""
+        self.branch: str | None = None
+        """Branch that is shown."""
+        self.here: str | None = None
+        """The checkpoint that the shown state comes from."""
+        self.queued: list[QueuedView] = []
+        self.breakpoints: frozenset[str] = frozenset()
+        self._tree = BranchTree()
+        self.checkpoints: list[CheckpointView] = self._tree.checkpoints
+        self.branches: list[BranchView] = self._tree.branches
+        self._show(RunViews())
+        self._services = services
+        self._store: RunStore | None = None
+        self._session: RunSession | None = None
+        self._pinned: Workflow | None = None
+        self._edits = QueueEdits()
+        self._last_input = ""
+        self._moving = False
+        self._live_breakpoints: set[str] = set()
+        self._state_pending = False
+        self._queue_pending = False
+        self._everything_pending = False
+        self._pump = EventPump(self._fold, self._on_frame_done, self)
+        self._tasks = OwnedTasks(self._fail)
+        self._view_state: ViewState | None = None
+        if services is not None:
+            self._view_state = ViewState(services.document().id)
+            self._set_breakpoints(set(self._view_state.get(_BREAKPOINTS, [])))
+            self._tasks.turn(lambda: self._open_store(services))
 
-    # ---- commands; each is safe to call in any state, does nothing (with a sentence) where it does not apply
+    def _show(self, views: RunViews) -> None:
+        self._views = views
+        self.nodes: dict[str, NodeView] = views.nodes
+        self.invocations: dict[str, InvocationView] = views.invocations
+        self.supersteps: list[SuperstepView] = views.supersteps
+        self.messages: list[MessageView] = views.messages
+        self.outputs: list[OutputView] = views.outputs
+        self.requests: list[RequestView] = views.requests
+        self.shared_state: dict[str, Any] = views.shared_state
+        self.events: Sequence[Event] = views.events
+
+    # ------------------------------------------------------------------------------------------------- commands
+
     def can(self, command: str) -> tuple[bool, str]:
-        """Whether ``run``, ``step``, ``pause``, ``stop``, ``restart``, ``restore``, ``fork`` applies, and else why not."""
-        raise NotImplementedError
+        """Whether ``run``, ``step``, ``pause``, ``stop``, ``restart``, ``restore``, ``fork``, ``retry``, ``answer`` or
+        ``edit`` applies, and else why not."""
+        if self._services is None:
+            return False, "No workflow is open."
+        if self._moving and command != "stop":
+            return False, "The last command is still being carried out."
+        reason = why_not(
+            command,
+            self._now,
+            can_retry=self._retry_point() is not None,
+            has_checkpoints=bool(self.checkpoints),
+            has_run=self._session is not None,
+        )
+        return not reason, reason
 
     def run(self, text: str) -> None:
         """Starts a run with this input, or continues a paused one."""
+        self._go_on(text, step=False)
 
     def step(self, text: str) -> None:
         """Starts paused before the first superstep, or lets one superstep run."""
+        self._go_on(text, step=True)
 
-    def pause(self) -> None: ...
+    def _go_on(self, text: str, *, step: bool) -> None:
+        if not self._may("step" if step else "run"):
+            return
+        session = self._session
+        if session is None or session.state in ENDED:
+            self._start(text, step=step)
+        elif self._edits:
+            edits = self._edits
+            self._move(lambda: self._fork_paused(session, edits, step=step))
+        elif step:
+            session.step()
+        else:
+            session.continue_()
 
-    def stop(self) -> None: ...
+    def pause(self) -> None:
+        """Holds the run at the next superstep boundary."""
+        if self._may("pause") and self._session is not None:
+            self._session.pause()
 
-    def restart(self) -> None: ...
+    def stop(self) -> None:
+        """Cancels the run."""
+        if not self._may("stop"):
+            return
+        if self._session is not None and self._session.state not in ENDED:
+            self._session.stop()
+        else:
+            self._tasks.cancel_turn()
+            self._set_state(RunState.CANCELLED)
+
+    def restart(self) -> None:
+        """Stops what runs and starts again with the same input."""
+        if self._may("restart"):
+            self._start(self._last_input, step=False)
+
+    def retry(self) -> None:
+        """Goes on from the last checkpoint of a branch that failed, was stopped or interrupted, as a new branch."""
+        point = self._retry_point()
+        if self._may("retry") and point is not None:
+            self._move(lambda: self._go_to(point, QueueEdits(), "retried", run=True))
 
     def answer(self, answers: Mapping[str, Any]) -> None:
         """Answers requests by id; continues the run."""
+        session = self._session
+        if session is None or not self._may("answer"):
+            return
+        forms = {r.request: r for r in self.requests}
+        try:
+            values = {id: answer_value(forms[id], value) for id, value in answers.items() if id in forms}
+        except ValueError as error:
+            self._fail(str(error))
+            return
+        if values:
+            session.answer(values)
 
-    def toggle_breakpoint(self, node: str) -> None: ...
+    def toggle_breakpoint(self, node: str) -> None:
+        """Sets a breakpoint on a node or takes it away; holds for the run in progress too."""
+        self._set_breakpoints(self._live_breakpoints ^ {node})
+        if self._view_state is not None:
+            self._view_state.set(_BREAKPOINTS, sorted(self._live_breakpoints))
+        self.breakpoints_changed.emit()
+
+    def _set_breakpoints(self, breakpoints: set[str]) -> None:
+        self._live_breakpoints.clear()
+        self._live_breakpoints.update(breakpoints)
+        self.breakpoints = frozenset(breakpoints)
 
     def edit_queued(self, message: str, text: str) -> None:
         """Changes the text of a queued message; the run goes on as a fork."""
+        view = next((q for q in self.queued if q.message == message), None)
+        if view is None or not self._may("edit"):
+            return
+        try:
+            view.data = with_text(view.data, text)
+        except EditProblem as problem:
+            self._fail(str(problem))
+            return
+        view.text, view.edited = text, True
+        self._edits = self._edits.with_text(message, text)
+        self.updated.emit(self._views.take_update(queued=True))
 
-    def drop_queued(self, message: str) -> None: ...
+    def drop_queued(self, message: str) -> None:
+        """Takes a queued message away; the run goes on as a fork."""
+        if self._may("edit"):
+            self.queued = [q for q in self.queued if q.message != message]
+            self._edits = self._edits.without(message)
+            self.updated.emit(self._views.take_update(queued=True))
 
     def restore(self, checkpoint: str) -> None:
         """Shows the moment of a checkpoint, paused there; Run or Step continues from it as a new branch."""
+        if self._may("restore"):
+            self._move(lambda: self._go_to(checkpoint, QueueEdits(), "", run=False))
 
     def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None) -> None:
         """Runs a new branch from a checkpoint, with the texts of queued messages replaced."""
+        if self._may("fork"):
+            self._move(lambda: self._go_to(checkpoint, QueueEdits(dict(queued or {})), "", run=True))
 
-    def show_branch(self, branch: str) -> None: ...
+    def show_branch(self, branch: str) -> None:
+        """Shows a branch at its end; one that was not finished can go on from there."""
+        if branch != self.branch and self._may("restore"):
+            self._move(lambda: self._go_to_end_of(branch))
+
+    async def close(self) -> None:
+        """Ends what runs and gives the store up. What was active is listed as interrupted next time."""
+        await self._tasks.close()
+        if self._session is not None:
+            await self._session.close()
+        self._pump.clear()
+        if self._store is not None:
+            await self._store.close()
+
+    def _may(self, command: str) -> bool:
+        allowed, reason = self.can(command)
+        if not allowed:
+            self._fail(reason)
+        return allowed
+
+    def _fail(self, sentence: str) -> None:
+        if self.state is RunState.PREPARING and (self._session is None or self._session.state in ENDED):
+            self._set_state(RunState.IDLE)
+        self.failed_to_start.emit(sentence)
+
+    # ------------------------------------------------------------------------------- turns: one after the other
+
+    @property
+    def _now(self) -> RunState:
+        """The state as it is, not as it is shown."""
+        return self._session.state if self._session is not None else self.state
+
+    def _move(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A turn that goes to another moment; until it is over no other command applies."""
+
+        async def moving() -> None:
+            try:
+                await work()
+            finally:
+                self._moving = False
+                self.state_changed.emit()
+
+        self._moving = True
+        self.state_changed.emit()
+        self._tasks.turn(moving)
+
+    async def _open_store(self, services: RunServices) -> None:
+        self._store = await services.open_store()
+        await self._tree.load(self._store)
+        self._tree.mark_unfit(services.signature(services.document()))
+        self._everything_pending = True
+        self._on_frame_done()
+        self.state_changed.emit()
+
+    def _start(self, text: str, *, step: bool) -> None:
+        self._last_input = text
+        if self._session is None or self._session.state in ENDED:
+            self._set_state(RunState.PREPARING)
+        self._tasks.turn(lambda: self._start_new(text, step=step))
+
+    async def _start_new(self, text: str, *, step: bool) -> None:
+        await self._leave()
+        session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(text))
+        session.step() if step else session.run()
+
+    async def _fork_paused(self, left: RunSession, edits: QueueEdits, *, step: bool) -> None:
+        """A paused run with an edited queue goes on as a fork of its last checkpoint; the branch itself stays."""
+        checkpoint = left.last_checkpoint
+        if checkpoint is None:
+            self._fail("This run has no checkpoint to fork from. Start it again.")
+            return
+        await self._go_to(checkpoint, edits, "", run=not step)
+        if step and self._session is not None and self._session is not left:
+            self._session.step()
+
+    async def _go_to(self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool) -> None:
+        """Stands at a checkpoint as the beginning of a new branch; ``run``: and goes on."""
+        assert self._store is not None
+        await self._leave()
+        checkpoint = await self._store.load(checkpoint_id)
+        clock = await self._show_moment(checkpoint.run, checkpoint_id, checkpoint.state)
+        self.branch, self.here = checkpoint.run, checkpoint_id
+        if not run and not checkpoint.messages and not checkpoint.requests:
+            self._set_state(RunState.COMPLETED, f"Restored after superstep {checkpoint.superstep}, the end of the run")
+            self._on_frame_done()
+            return
+        note = f"{note} at {checkpoint.superstep}" if note else edits.note(checkpoint.superstep)
+        record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
+        session = self._new_session(record, Beginning(None, checkpoint, edits, clock), keep_views=True)
+        session.restore()
+        if run and session.state is RunState.PAUSED:
+            session.continue_()
+
+    async def _go_to_end_of(self, branch: str) -> None:
+        record, point = self._tree.record(branch), self._tree.last_checkpoint(branch)
+        if record is None:
+            return
+        view = self._tree.branch(branch)
+        state = view.state if view is not None else record.state
+        if point is not None and state not in ENDED:
+            await self._go_to(point, QueueEdits(), "resumed", run=False)
+            self.branch = branch
+        else:
+            assert self._store is not None
+            await self._leave()
+            await self._show_moment(branch, None, (await self._store.load(point)).state if point else {})
+            self.branch, self.here = branch, point
+            self._set_state(RunState(state), self._views.failure_text)
+        self._everything_pending = True
+        self._on_frame_done()
+
+    async def _leave(self) -> None:
+        """Lets go of the session: a halted one is kept as it stands, a running one is stopped."""
+        session, self._session = self._session, None
+        self._edits = QueueEdits()
+        if session is not None and session.state not in ENDED:
+            kept = session.state if session.state in HALTED else RunState.CANCELLED
+            await session.close(kept.value)
+            self._update_tree(session, kept.value)
+
+    async def _show_moment(self, run: str, checkpoint: str | None, shared_state: Mapping[str, Any]) -> float:
+        """Makes the views of a moment from the logs. Gives the run's time there."""
+        assert self._store is not None
+        assert self._services is not None
+        views = RunViews()
+        way = self._tree.way_to(run, checkpoint)
+        clock = await replay(way, self._store, self._services.codec, views.fold)
+        views.settle()
+        views.replace_state(shared_state)
+        self._pump.clear()
+        self._show(views)
+        self._everything_pending = True
+        return clock
+
+    def _new_session(self, record: RunRecord, beginning: Beginning, *, keep_views: bool = False) -> RunSession:
+        assert self._services is not None
+        assert self._store is not None
+        services, document = self._services, self._services.document()
+        self._pinned = document
+        names = {node.id: node.name for node in document.nodes}
+        session = RunSession(
+            record,
+            beginning,
+            lambda: services.prepare(document),
+            self._store,
+            services.codec,
+            sink=self._pump,
+            changed=self._on_session_changed,
+            breakpoints=self._live_breakpoints,
+            name_of=lambda node: names.get(node) or node,
+        )
+        self._session = session
+        if not keep_views:
+            self._pump.clear()
+            self._show(RunViews({declared.key: declared.initial for declared in document.state}))
+            self.branch, self.here = record.id, None
+            self._everything_pending = True
+        return session
+
+    def _retry_point(self) -> str | None:
+        if self.state not in (RunState.FAILED, RunState.CANCELLED) or self.branch is None:
+            return None
+        return self._tree.last_checkpoint(self.branch)
+
+    # ----------------------------------------------------------------------------------------- from the session
+
+    def _on_session_changed(self) -> None:
+        self._state_pending = True
+        if not self._pump.pending:
+            self._on_frame_done()
+
+    def _fold(self, event: Event) -> None:
+        self._views.fold(event)
+        session = self._session
+        if isinstance(event, CheckpointSaved) and session is not None:
+            self.here = event.checkpoint
+            self._tree.saved(event, session.record, "")
+
+    def _on_frame_done(self) -> None:
+        if self._state_pending:
+            self._state_pending = False
+            self._take_state()
+        everything, self._everything_pending = self._everything_pending, False
+        queue, self._queue_pending = self._queue_pending, False
+        self.updated.emit(self._views.take_update(everything=everything, queued=queue, checkpoints=everything))
+
+    def _take_state(self) -> None:
+        session = self._session
+        if session is None:
+            return
+        if session.recorded and self._tree.branch(session.record.id) is None:
+            self._tree.begin(session.record)
+            self.branch = session.record.id
+            self._everything_pending = True
+        if session.state in ENDED:
+            self._views.settle()
+            if session.state is RunState.FAILED and not session.recorded:
+                self._session = None
+                self._set_state(RunState.IDLE)
+                self.failed_to_start.emit(session.failure)
+                return
+        self._update_tree(session, session.state.value)
+        self._refresh_queue(session)
+        self._set_state(session.state, session.sentence, session.paused_at)
+
+    def _update_tree(self, session: RunSession, state: str) -> None:
+        self._tree.update(session.record, state, session.clock() - session.beginning.clock)
+
+    def _refresh_queue(self, session: RunSession) -> None:
+        queued = session.queued if session.state in HALTED else ()
+        if queued or self.queued:
+            self._queue_pending = True
+            self._edits = self._edits if session.state is RunState.PAUSED else QueueEdits()
+            self.queued = queued_views(queued, self._pinned, self._edits)
+
+    def _set_state(self, state: RunState, sentence: str = "", paused_at: str | None = None) -> None:
+        sentence = sentence or state_sentence(state, superstep=0)
+        if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
+            self.state, self.sentence, self.paused_at = state, sentence, paused_at
+            self.state_changed.emit()

@@ -85,7 +85,7 @@ def state_sentence(
         case RunState.STOPPING:
             return "Stopping"
         case RunState.COMPLETED:
-            return f"Completed in {_counted(superstep)}"
+            return f"Completed in {_counted(superstep)}" if superstep else "Completed"
         case RunState.CANCELLED:
             return f"Cancelled in superstep {superstep}" if superstep else "Cancelled"
         case RunState.FAILED:

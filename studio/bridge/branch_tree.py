@@ -1,0 +1,112 @@
+"""All branches and checkpoints of a workflow, as the timeline shows them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.bridge.run_views import BranchView, CheckpointView
+from studio.checkpoints import CheckpointInfo
+from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
+from studio.debugger.run_store import RunRecord, RunStore
+from studio.engine.events import CheckpointSaved
+
+
+class BranchTree:
+    """Loaded once from the store, then kept up to date by the sessions of this program."""
+
+    def __init__(self) -> None:
+        self.branches: list[BranchView] = []
+        self.checkpoints: list[CheckpointView] = []
+        self._records: dict[str, RunRecord] = {}
+        self._infos: dict[str, CheckpointInfo] = {}
+        self._own: set[str] = set()
+
+    async def load(self, store: RunStore) -> None:
+        """Reads everything there is."""
+        for record in await store.runs():
+            self._records.setdefault(record.id, record)
+        for info in await store.infos():
+            self._infos.setdefault(info.id, info)
+        self.branches[:] = [self._branch(r) for r in self._records.values()]
+        self.checkpoints[:] = [_checkpoint(i) for i in self._infos.values()]
+
+    def new_run(self, id: str, text: str) -> RunRecord:
+        """The record of a run from an input."""
+        return RunRecord(id, next_number(self._records.values()), MAIN, input=text)
+
+    def new_fork(self, id: str, checkpoint: str, note: str) -> RunRecord:
+        """The record of a branch from a checkpoint."""
+        origin = self.record_of(checkpoint)
+        number = origin.number if origin is not None else next_number(self._records.values())
+        name = fork_name(r.name for r in self._records.values() if r.number == number)
+        text = origin.input if origin is not None else ""
+        return RunRecord(id, number, name, parent_checkpoint=checkpoint, input=text, note=note)
+
+    def begin(self, record: RunRecord) -> None:
+        """A session of ours runs this branch."""
+        self._own.add(record.id)
+        self._records[record.id] = record
+        self.branches.append(self._branch(record))
+
+    def update(self, record: RunRecord, state: str, seconds: float) -> None:
+        """How the branch stands now."""
+        if record.id in self._records:
+            self._records[record.id] = replace(record, state=state)
+            view = self.branch(record.id)
+            if view is not None:
+                view.state, view.started, view.seconds = state, record.started, seconds
+
+    def saved(self, event: CheckpointSaved, record: RunRecord, signature: str) -> None:
+        """A session of ours saved a checkpoint."""
+        e, created = event, record.started + event.t
+        info = CheckpointInfo(e.checkpoint, e.parent, record.id, "", signature, e.kind, e.superstep, created, e.bytes)
+        if e.checkpoint not in self._infos:
+            self._infos[e.checkpoint] = info
+            self.checkpoints.append(_checkpoint(info))
+
+    def branch(self, id: str) -> BranchView | None:
+        """The view of a branch."""
+        return next((b for b in self.branches if b.branch == id), None)
+
+    def record(self, id: str) -> RunRecord | None:
+        """The record of a branch."""
+        return self._records.get(id)
+
+    def record_of(self, checkpoint: str) -> RunRecord | None:
+        """The record of the branch a checkpoint was saved in."""
+        info = self._infos.get(checkpoint)
+        return self._records.get(info.run) if info is not None else None
+
+    def last_checkpoint(self, branch: str) -> str | None:
+        """The newest checkpoint on the way of a branch: its own, or the one it was forked from."""
+        own = [i.id for i in self._infos.values() if i.run == branch]
+        record = self._records.get(branch)
+        return own[-1] if own else record.parent_checkpoint if record is not None else None
+
+    def way_to(self, branch: str, checkpoint: str | None) -> list[Stretch]:
+        """The logs that lead to a checkpoint of a branch, None: to the end of the branch."""
+        return ancestry(branch, checkpoint, self._records, self._infos)
+
+    def mark_unfit(self, signature: str) -> bool:
+        """Says at each checkpoint whether the graph ``signature`` can go on from it; whether something changed."""
+        changed = False
+        for view in self.checkpoints:
+            kept = self._infos[view.checkpoint].signature
+            unfit = bool(signature and kept) and kept != signature
+            problem = "The graph has changed since: it can be looked at, but not continued." if unfit else ""
+            changed |= problem != view.problem
+            view.problem = problem
+        return changed
+
+    def _branch(self, record: RunRecord) -> BranchView:
+        seconds = (record.ended - record.started) if record.ended is not None and record.started else 0.0
+        state = shown_state(record, self._own)
+        return BranchView(
+            record.id, record.number, record.name, state, record.started, record.note, seconds, None, record.input
+        )
+
+
+def _checkpoint(info: CheckpointInfo) -> CheckpointView:
+    return CheckpointView(
+        info.id, info.parent, info.run, info.kind, info.superstep, info.created, info.bytes, info.name
+    )

@@ -1,0 +1,356 @@
+"""Folds the events of one branch into views. No Qt: the run model owns one and shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from studio.agents.messages import AgentUpdate, Text
+from studio.assembly.texts import type_name, value_text
+from studio.bridge.request_views import request_view
+from studio.bridge.run_views import (
+    InvocationView,
+    MessageView,
+    NodeView,
+    OutputView,
+    RequestView,
+    RunUpdate,
+    StreamPiece,
+    SuperstepView,
+)
+from studio.engine import events as ev
+
+
+@dataclass(slots=True)
+class _Changed:
+    """What was touched since the last frame."""
+
+    nodes: set[str] = field(default_factory=set)
+    invocations: set[str] = field(default_factory=set)
+    supersteps: set[int] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
+    events: int = 0
+
+
+class RunViews:
+    """Everything that panels show of a branch, kept up to date event by event."""
+
+    def __init__(self, shared_state: Mapping[str, Any] | None = None) -> None:
+        self.nodes: dict[str, NodeView] = {}
+        self.invocations: dict[str, InvocationView] = {}
+        self.supersteps: list[SuperstepView] = []
+        self.messages: list[MessageView] = []
+        self.outputs: list[OutputView] = []
+        self.requests: list[RequestView] = []
+        self.shared_state: dict[str, Any] = dict(shared_state or {})
+        self.events: list[ev.Event] = []
+        self.last_checkpoint: str | None = None
+        self.failure: ev.RunFailed | ev.NodeFailed | None = None
+        self._message_by_id: dict[str, MessageView] = {}
+        self._output_by_invocation: dict[str, OutputView] = {}
+        self._answers: list[str] = []
+        self._superstep = 0
+        self._changed = _Changed()
+
+    def fold(self, event: ev.Event) -> None:
+        """Takes the next event of the branch."""
+        self.events.append(event)
+        self._changed.events += 1
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    def take_update(self, *, everything: bool = False, queued: bool = False, checkpoints: bool = False) -> RunUpdate:
+        """What changed since the last call."""
+        changed, self._changed = self._changed, _Changed()
+        return RunUpdate(
+            nodes=frozenset(changed.nodes),
+            invocations=frozenset(changed.invocations),
+            supersteps=frozenset(changed.supersteps),
+            messages="messages" in changed.parts,
+            outputs="outputs" in changed.parts,
+            requests="requests" in changed.parts,
+            shared_state="shared_state" in changed.parts,
+            queued=queued,
+            checkpoints=checkpoints or "checkpoints" in changed.parts,
+            events=changed.events,
+            everything=everything,
+        )
+
+    @property
+    def failure_text(self) -> str:
+        """Why the branch failed, as its log has it; empty if it did not."""
+        failure = self.failure
+        if failure is None:
+            return ""
+        who = f"{failure.node} failed" if failure.node else "The run failed"
+        return f"{who}: {failure.message or failure.error}"
+
+    def replace_state(self, shared_state: Mapping[str, Any]) -> None:
+        """Shared state as a checkpoint has it; the log knows only what was written."""
+        self.shared_state = dict(shared_state)
+        self._changed.parts.add("shared_state")
+
+    def settle(self) -> None:
+        """Nothing runs any more (stopped, interrupted, restored): what was running is shown as stopped."""
+        for invocation in self.invocations.values():
+            if invocation.status == "running":
+                invocation.status = "stopped"
+                self._changed.invocations.add(invocation.invocation)
+        for node in self.nodes.values():
+            if node.status in ("running", "queued"):
+                node.status = "stopped" if node.status == "running" else self._rest(node)
+                self._changed.nodes.add(node.node)
+
+    # ------------------------------------------------------------------------------------------------ pieces
+
+    def _node(self, node: str) -> NodeView:
+        view = self.nodes.get(node)
+        if view is None:
+            view = self.nodes[node] = NodeView(node)
+        self._changed.nodes.add(node)
+        return view
+
+    def _rest(self, node: NodeView) -> Any:
+        return "waiting" if node.open_requests else "done" if node.invocations else "idle"
+
+    def _invocation(self, invocation: str) -> InvocationView | None:
+        view = self.invocations.get(invocation)
+        if view is not None:
+            self._changed.invocations.add(invocation)
+        return view
+
+    def _piece(self, invocation: str, piece: StreamPiece) -> None:
+        view = self._invocation(invocation)
+        if view is None:
+            return
+        last = view.pieces[-1] if view.pieces else None
+        if last is not None and last.kind == piece.kind and piece.kind in ("text", "reasoning", "print"):
+            last.text += piece.text
+        else:
+            view.pieces.append(piece)
+
+    def _row(self) -> SuperstepView | None:
+        if not self.supersteps:
+            return None
+        self._changed.supersteps.add(self.supersteps[-1].number)
+        return self.supersteps[-1]
+
+    # ---------------------------------------------------------------------------------------------- handlers
+
+    def _run_started(self, event: ev.RunStarted) -> None:
+        self.failure = None
+        if event.kind == "input":
+            self._superstep = 0
+
+    def _status_changed(self, event: ev.StatusChanged) -> None:
+        if event.state in ("FAILED", "CANCELLED"):
+            self.settle()
+
+    def _superstep_started(self, event: ev.SuperstepStarted) -> None:
+        if event.inside:
+            return
+        self._superstep = event.superstep
+        self.supersteps.append(SuperstepView(event.superstep, event.t, answers=self._answers))
+        self._answers = []
+        self._changed.supersteps.add(event.superstep)
+
+    def _superstep_finished(self, event: ev.SuperstepFinished) -> None:
+        row = None if event.inside else self._row()
+        if row is not None:
+            row.ended = event.t
+            row.checkpoint = event.checkpoint or row.checkpoint
+
+    def _node_started(self, event: ev.NodeStarted) -> None:
+        self.invocations[event.invocation] = InvocationView(
+            event.invocation, event.node, event.superstep, event.t, inside=event.inside
+        )
+        self._changed.invocations.add(event.invocation)
+        if event.inside:
+            return
+        node = self._node(event.node)
+        node.status, node.error = "running", ""
+        node.invocations += 1
+        row = self._row()
+        if row is not None:
+            row.invocations.append(event.invocation)
+
+    def _node_finished(self, event: ev.NodeFinished) -> None:
+        view = self._invocation(event.invocation)
+        if view is None:
+            return
+        view.ended, view.status = event.t, "done"
+        if not any(p.kind == "text" for p in view.pieces):
+            texts = dict.fromkeys(value_text(d) for d in event.data if not isinstance(d, AgentUpdate))
+            if texts:
+                view.pieces.append(StreamPiece("text", "\n".join(texts)))
+        self._end_of(event.node, view, event.inside)
+
+    def _node_failed(self, event: ev.NodeFailed) -> None:
+        self.failure = event
+        text = event.message or event.error
+        view = self._invocation(event.invocation)
+        if view is not None:
+            view.ended, view.status, view.error = event.t, "failed", text
+            view.pieces.append(StreamPiece("error", text))
+            self._end_of(event.node, view, event.inside)
+        if not event.inside:
+            node = self._node(event.node)
+            node.status, node.error = "failed", text
+
+    def _end_of(self, node_id: str, view: InvocationView, inside: tuple[str, ...]) -> None:
+        if not inside:
+            node = self._node(node_id)
+            node.seconds += (view.ended or view.started) - view.started
+            node.status = self._rest(node)
+
+    def _output_yielded(self, event: ev.OutputYielded) -> None:
+        self._changed.parts.add("outputs")
+        chunk = isinstance(event.data, AgentUpdate)
+        text = value_text(event.data)
+        before = self._output_by_invocation.get(event.invocation) if chunk else None
+        if before is not None and before.intermediate == event.intermediate:
+            before.text += text
+            before.data = AgentUpdate((Text(before.text),), author=event.data.author)
+            return
+        view = OutputView(event.node, event.superstep, text, event.data, event.intermediate)
+        self.outputs.append(view)
+        if chunk:
+            self._output_by_invocation[event.invocation] = view
+
+    def _message_queued(self, event: ev.MessageQueued) -> None:
+        if event.inside:
+            return
+        view = MessageView(
+            event.message,
+            event.source,
+            event.target,
+            event.superstep,
+            type_name(event.data),
+            value_text(event.data),
+            event.data,
+            invocation=event.invocation,
+        )
+        self.messages.append(view)
+        self._message_by_id[event.message] = view
+        self._changed.parts.add("messages")
+
+    def _message_routed(self, event: ev.MessageRouted) -> None:
+        view = self._message_by_id.get(event.message)
+        if view is None or event.inside:
+            return
+        view.routes.append((event.edge, event.target, event.delivered, event.reason))
+        kept = event.delivered or event.reason == "buffered"
+        if kept or view.status == "queued":
+            view.status = "delivered" if kept else "dropped"
+        self._changed.parts.add("messages")
+        if event.delivered:
+            node = self._node(event.target)
+            if node.status != "running":
+                node.status = "queued"
+
+    def _state_written(self, event: ev.StateWritten) -> None:
+        self.shared_state[event.key] = event.value
+        self._changed.parts.add("shared_state")
+
+    def _request_raised(self, event: ev.RequestRaised) -> None:
+        if any(r.request == event.request for r in self.requests):
+            return
+        self.requests.append(request_view(event, self._superstep))
+        self._changed.parts.add("requests")
+        node = self._node(event.inside[0] if event.inside else event.node)
+        node.open_requests += 1
+        if node.status != "running":
+            node.status = "waiting"
+
+    def _request_gone(self, event: ev.RequestAnswered | ev.RequestCancelled) -> None:
+        found = next((r for r in self.requests if r.request == event.request), None)
+        if found is None:
+            return
+        self.requests.remove(found)
+        self._changed.parts.add("requests")
+        node = self._node(found.node)
+        node.open_requests = max(0, node.open_requests - 1)
+        if node.status == "waiting":
+            node.status = self._rest(node)
+        if isinstance(event, ev.RequestAnswered):
+            self._answers.append(event.request)
+
+    def _checkpoint_saved(self, event: ev.CheckpointSaved) -> None:
+        self.last_checkpoint = event.checkpoint
+        self._changed.parts.add("checkpoints")
+        if event.kind == "superstep":
+            row = self._row()
+            if row is not None:
+                row.checkpoint = event.checkpoint
+
+    def _run_failed(self, event: ev.RunFailed) -> None:
+        if self.failure is None or event.message:
+            self.failure = event
+
+    def _tokens_arrived(self, event: ev.TokensArrived) -> None:
+        self._piece(event.invocation, StreamPiece(event.kind, event.text))
+        view = self.invocations.get(event.invocation)
+        if view is not None:
+            view.tokens += event.chunks
+
+    def _model_call_retried(self, event: ev.ModelCallRetried) -> None:
+        text = f"{event.reason} Attempt {event.attempt} follows in {event.wait:.1f} s."
+        self._piece(event.invocation, StreamPiece("note", text))
+
+    def _model_call_finished(self, event: ev.ModelCallFinished) -> None:
+        view = self._invocation(event.invocation)
+        if view is None:
+            return
+        if event.usage is not None:
+            view.usage = event.usage if view.usage is None else view.usage + event.usage
+            view.tokens = view.usage.output if view.usage.output is not None else view.tokens
+            if not event.inside:
+                node = self._node(event.node)
+                node.usage = event.usage if node.usage is None else node.usage + event.usage
+        if event.error:
+            self._piece(event.invocation, StreamPiece("error", event.error))
+
+    def _tool_started(self, event: ev.ToolStarted) -> None:
+        call = event.call
+        self._piece(event.invocation, StreamPiece("tool", call.arguments, call.name, call.call_id))
+
+    def _tool_finished(self, event: ev.ToolFinished) -> None:
+        view = self.invocations.get(event.invocation)
+        pieces = view.pieces if view is not None else []
+        title = next((p.title for p in pieces if p.kind == "tool" and p.key == event.call_id), "")
+        kind: Any = "error" if event.error else "result"
+        self._piece(event.invocation, StreamPiece(kind, event.error or value_text(event.result), title, event.call_id))
+
+    def _line_printed(self, event: ev.LinePrinted) -> None:
+        running = (i for i in reversed(self.invocations.values()) if i.node == event.node)
+        view = next(running, None)
+        if view is not None:
+            self._piece(view.invocation, StreamPiece("print", event.text.rstrip("\n") + "\n"))
+
+
+_HANDLERS: Mapping[type, Callable[[RunViews, Any], None]] = {
+    ev.RunStarted: RunViews._run_started,
+    ev.StatusChanged: RunViews._status_changed,
+    ev.SuperstepStarted: RunViews._superstep_started,
+    ev.SuperstepFinished: RunViews._superstep_finished,
+    ev.NodeStarted: RunViews._node_started,
+    ev.NodeFinished: RunViews._node_finished,
+    ev.NodeFailed: RunViews._node_failed,
+    ev.OutputYielded: RunViews._output_yielded,
+    ev.MessageQueued: RunViews._message_queued,
+    ev.MessageRouted: RunViews._message_routed,
+    ev.StateWritten: RunViews._state_written,
+    ev.RequestRaised: RunViews._request_raised,
+    ev.RequestAnswered: RunViews._request_gone,
+    ev.RequestCancelled: RunViews._request_gone,
+    ev.CheckpointSaved: RunViews._checkpoint_saved,
+    ev.RunFailed: RunViews._run_failed,
+    ev.TokensArrived: RunViews._tokens_arrived,
+    ev.ModelCallRetried: RunViews._model_call_retried,
+    ev.ModelCallFinished: RunViews._model_call_finished,
+    ev.ToolStarted: RunViews._tool_started,
+    ev.ToolFinished: RunViews._tool_finished,
+    ev.LinePrinted: RunViews._line_printed,
+}

@@ -1,0 +1,47 @@
+"""Queued messages as chips on the edges they will travel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.assembly.texts import type_name, value_text
+from studio.bridge.run_views import QueuedView
+from studio.checkpoints import QueuedMessage
+from studio.debugger.forks import QueueEdits, with_text
+from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
+
+
+def queued_views(queued: Iterable[QueuedMessage], workflow: Workflow | None, edits: QueueEdits) -> list[QueuedView]:
+    """One view per message, in delivery order, with the edits that wait to be run."""
+    return [_view(message, workflow, edits) for message in queued if message.id not in edits.dropped]
+
+
+def _view(message: QueuedMessage, workflow: Workflow | None, edits: QueueEdits) -> QueuedView:
+    text = edits.texts.get(message.id)
+    data = message.data if text is None else with_text(message.data, text)
+    return QueuedView(
+        message.id,
+        message.source,
+        message.target,
+        tuple(edge.id for edge in workflow.edges if _carries(edge, message)) if workflow is not None else (),
+        type_name(data),
+        value_text(data),
+        data,
+        text is not None,
+    )
+
+
+def _carries(edge: Edge, message: QueuedMessage) -> bool:
+    source, target = message.source, message.target
+    match edge:
+        case DirectEdge():
+            return edge.source == source and target in (None, edge.target)
+        case FanOutEdge():
+            return edge.source == source and (target is None or target in edge.targets)
+        case SwitchEdge():
+            targets = {*(case.target for case in edge.cases), edge.default}
+            return edge.source == source and (target is None or target in targets)
+        case FanInEdge():
+            return source in edge.sources and target in (None, edge.target)
+        case _:
+            return False

@@ -1,0 +1,25 @@
+"""What a run model needs from outside: the document as it is now, a store, and a way to make a document runnable."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from studio.checkpoints import Codec
+from studio.debugger.run_store import RunStore
+from studio.debugger.session import Runnable
+from studio.document.model import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class RunServices:
+    """``open_store`` is called once, when the model opens; ``prepare`` once per branch that runs.
+
+    ``signature`` gives the graph signature of a document, "" if it cannot be built.
+    """
+
+    document: Callable[[], Workflow]
+    open_store: Callable[[], Awaitable[RunStore]]
+    prepare: Callable[[Workflow], Awaitable[Runnable]]
+    codec: Codec
+    signature: Callable[[Workflow], str] = lambda _workflow: ""

@@ -1,0 +1,40 @@
+"""What a person set up around a workflow without changing it: breakpoints and the like, kept per workflow id."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from studio.settings.places import state_dir
+
+
+class ViewState:
+    """A small JSON file in the state folder. A file that cannot be read counts as empty."""
+
+    def __init__(self, workflow_id: str) -> None:
+        folder = state_dir() / "workspaces"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path = folder / f"{workflow_id}.json"
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The kept value."""
+        return self._read().get(key, default)
+
+    def set(self, key: str, value: Any) -> None:
+        """Keeps a JSON value. A full disk loses it; nothing else depends on it."""
+        values = self._read()
+        values[key] = value
+        written = self._path.with_suffix(".tmp")
+        try:
+            written.write_text(json.dumps(values, indent=1), encoding="utf-8")
+            os.replace(written, self._path)
+        except OSError:
+            written.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            values = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return values if isinstance(values, dict) else {}
