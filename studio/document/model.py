@@ -82,7 +82,7 @@ class HumanInputNode(NodeBase):
     """Asks a person and sends the answer on."""
 
     kind: Literal["human_input"] = "human_input"
-    question: str = "{input}"
+    question: str = "{text}"
     answer_type: str = "text"
     choices: tuple[str, ...] = ()
     send: Literal["answer", "input_and_answer"] = "answer"
