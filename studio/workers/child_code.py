@@ -1,7 +1,7 @@
 """User code inside the worker process: modules and bodies, compiled so that line numbers are those of the user's text.
 
 Standard library only; see ``child.py``. A *body* is a list of statements with its parameters in scope that leaves
-``result`` (``return`` works too); it may ``await``. A *predicate* that is a single expression is its own result.
+``result`` (``return`` works too); it may ``await``. A *predicate* that is one expression is its own result.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib.machinery
 import inspect
 import linecache
 import sys
+import textwrap
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 else:
     values = sys.modules["child_values"]
 
-PARAMETERS = {"body": ("data", "ctx"), "predicate": ("data", "text", "value", "type", "state")}
+PARAMETERS = {
+    "body": ("data", "ctx"),
+    "predicate": ("data", "text", "value", "type", "state"),
+    "filter": ("messages",),
+}
 
 
 def offer_framework(context: type) -> None:
@@ -118,6 +123,9 @@ def _positional(function: Any) -> int:
 
 def compile_body(source: str, file: str, kind: str) -> types.CodeType:
     """Statements as a function named ``body``; line numbers and texts with line breaks stay as they are."""
+    first_line = next((line for line in source.splitlines() if line.strip()), "")
+    if first_line[:1].isspace():
+        source = textwrap.dedent(source)
     tree = ast.parse(source, file)
     found = _Suspensions()
     found.visit(tree)
@@ -127,7 +135,8 @@ def compile_body(source: str, file: str, kind: str) -> types.CodeType:
     statements = list(tree.body)
     if kind == "predicate" and len(statements) == 1 and isinstance(statements[0], ast.Expr):
         statements = [ast.Assign([ast.Name("result", ast.Store())], statements[0].value)]
-    first: ast.stmt = ast.Assign([ast.Name("result", ast.Store())], ast.Constant(None))
+    before: ast.expr = ast.Name("messages", ast.Load()) if kind == "filter" else ast.Constant(None)
+    first: ast.stmt = ast.Assign([ast.Name("result", ast.Store())], before)
     last = ast.Return(ast.Name("result", ast.Load()))
     header = f"{'async ' if found.waits else ''}def body({', '.join(PARAMETERS[kind])}): pass"
     module = ast.parse(header, file)

@@ -27,11 +27,12 @@ PASSED_ON = tuple((_WINDOWS if os.name == "nt" else _POSIX).split())
 class Unit:
     """A piece of user code. ``module``: importable by its name, called as ``name:function``. ``body``: statements with
     ``data`` and ``ctx`` in scope that leave ``result``. ``predicate``: the same with ``data``, ``text``, ``value``,
-    ``type``, ``state``; a single expression is its own result. Bodies and predicates are called by their name."""
+    ``type``, ``state``; a single expression is its own result. ``filter``: the same with ``messages``, whose ``result``
+    is them at first. All but modules are called by their name."""
 
     name: str
     source: str
-    kind: Literal["module", "body", "predicate"] = "module"
+    kind: Literal["module", "body", "predicate", "filter"] = "module"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ class Limits:
     idle: float = 300.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """Everything that a new process must know before it can take calls."""
+    """Everything that a new process must know before it can take calls: units, and JSON Schemas of declared types."""
 
     units: tuple[Unit, ...] = ()
     types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

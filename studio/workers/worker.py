@@ -59,11 +59,22 @@ class Worker:
         Raises :class:`UserCodeError`, for a syntax error with unit, line and column; the worker then has the code
         that loaded before the mistake.
         """
-        self._program = Program(tuple(units), dict(types or {}))
-        if self._process is not None and self._process.alive:
-            await self._process.load(self._program)
-        else:
-            await self._running()
+        await self.use(Program(tuple(units), dict(types or {})))
+
+    async def use(self, program: Program) -> None:
+        """Loads a program unless this very object is loaded; a worker has one program at a time."""
+        if self._program is program:
+            return
+        self._program = program
+        try:
+            if self._process is not None and self._process.alive:
+                await self._process.load(program)
+            else:
+                await self._running()
+        except BaseException:
+            if self._program is program:
+                self._program = Program()
+            raise
 
     async def call(
         self,

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
-
 from studio.bridge import loop
 from studio.workers import Unit, Worker
+
 from tests.workers.test_worker import Host
 
 

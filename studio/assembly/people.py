@@ -1,0 +1,45 @@
+"""Nodes that ask a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from studio.assembly.texts import fill, plain_value
+from studio.assembly.types import answer_type
+from studio.document.model import HumanInputNode
+from studio.engine.context import Context
+from studio.engine.executor import Executor, Handler, ResponseHandler
+from studio.engine.types import ANY, RecordType
+from studio.engine.values import Record
+
+QUESTION = "Question"
+"""Type name of the request: a record with ``text``, ``answer_type``, ``choices`` and ``data`` (what came in, plain)."""
+
+
+class HumanInput(Executor):
+    """Asks with a request of type :data:`QUESTION`; the answer (or ``{"input", "answer"}``) is sent on."""
+
+    def __init__(self, node: HumanInputNode) -> None:
+        self._node = node
+        self._answer = answer_type(node.answer_type)
+        self._pair = node.send == "input_and_answer"
+        sends = (dict,) if self._pair else (self._answer,)
+        super().__init__(
+            node.id,
+            (Handler(ANY, self._ask, sends),),
+            (ResponseHandler(RecordType(QUESTION), self._answer, self._answered, sends),),
+        )
+
+    async def _ask(self, data: Any, ctx: Context) -> None:
+        text = fill(self._node.question, data, ctx.get_state)
+        question = {
+            "text": text,
+            "answer_type": self._node.answer_type,
+            "choices": list(self._node.choices),
+            "data": plain_value(data),
+        }
+        ctx.request(Record(QUESTION, question), self._answer)
+
+    async def _answered(self, question: Record, answer: Any, ctx: Context) -> None:
+        asked = question.plain()
+        ctx.send({"input": asked["data"], "answer": plain_value(answer)} if self._pair else answer)

@@ -1,0 +1,182 @@
+"""Edges of a document -> edge groups of the engine, with their conditions as callables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studio.assembly.code import UserCode
+from studio.assembly.texts import plain_value, scope_of
+from studio.document.checks_conditions import reads_state
+from studio.document.conditions import Condition, Scope, evaluate
+from studio.document.lines import default_id
+from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge
+from studio.engine.builder import Case, WorkflowBuilder
+from studio.engine.context import Context
+from studio.engine.executor import Executor
+from studio.engine.hosts.function import FunctionExecutor
+from studio.engine.types import ANY
+
+Test = Callable[[Any], bool | Awaitable[bool]]
+
+
+def condition_name(owner: str, condition: Condition | None) -> str:
+    """The stable name of a condition: its own, else made from the id of its edge or case."""
+    return condition.name if condition is not None and condition.name else f"when_{owner}"
+
+
+def needs_state(condition: Condition | None) -> bool:
+    """Whether a condition looks at shared state, which an edge cannot see."""
+    if condition is None:
+        return False
+    if condition.kind != "python":
+        return reads_state(condition)
+    try:
+        tree = ast.parse(condition.body)
+    except SyntaxError:
+        return False
+    return any(isinstance(n, ast.Name) and n.id == "state" for n in ast.walk(tree))
+
+
+class Tests:
+    """Conditions of one document. ``python`` ones run in the worker."""
+
+    def __init__(self, code: UserCode) -> None:
+        self._code = code
+
+    def of(self, owner: str, condition: Condition) -> Test:
+        """A condition as the engine calls it, with the message alone."""
+        test = self.with_state(owner, condition)
+        if condition.kind == "python":
+            return lambda data: _awaited(test(data, None))
+        return lambda data: evaluate(condition, scope_of(data))
+
+    def with_state(
+        self, owner: str, condition: Condition
+    ) -> Callable[[Any, Mapping[str, Any] | None], bool | Awaitable[bool]]:
+        """A condition on a message and shared state."""
+        if condition.kind != "python":
+            return lambda data, state: evaluate(condition, scope_of(data, state))
+        target = self._code.add(f"{owner} condition", condition.body, "predicate")
+
+        async def ask(data: Any, state: Mapping[str, Any] | None) -> bool:
+            scope: Scope = scope_of(data)
+            given = {"data": data, "text": scope.text, "value": scope.value, "type": scope.type, "state": state}
+            return bool(await self._code.bare(target, given))
+
+        return ask
+
+
+async def _awaited(value: bool | Awaitable[bool]) -> bool:
+    return value if isinstance(value, bool) else await value
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way out of a junction that reads state."""
+
+    target: str
+    test: Callable[[Any, Mapping[str, Any] | None], bool | Awaitable[bool]] | None
+
+
+class StateJunction(FunctionExecutor):
+    """A switch (``first``) or fan-out that reads shared state: an executor that sends its input to the chosen targets.
+
+    The edge group behind it has no conditions: a message is sent towards a target, so a checkpoint between both
+    supersteps holds the decision.
+    """
+
+    def __init__(self, id: str, ways: Sequence[_Way], keys: Sequence[str], *, first: bool) -> None:
+        self._ways = ways
+        self._keys = keys
+        self._first = first
+        super().__init__(id, self._run, accepts=ANY, sends=(ANY,))
+
+    async def _run(self, data: Any, ctx: Context) -> None:
+        state = {key: plain_value(ctx.get_state(key)) for key in self._keys}
+        for way in self._ways:
+            if way.test is None or await _awaited(way.test(data, state)):
+                ctx.send(data, way.target)
+                if self._first:
+                    return
+
+
+class Routes:
+    """Adds the edges of one document to a builder."""
+
+    def __init__(
+        self, builder: WorkflowBuilder, executors: Mapping[str, Executor], tests: Tests, state_keys: Sequence[str]
+    ) -> None:
+        self._builder = builder
+        self._executors = executors
+        self._tests = tests
+        self._keys = tuple(state_keys)
+
+    def add(self, edge: Edge) -> None:
+        """Adds one edge group of the drawing."""
+        match edge:
+            case DirectEdge():
+                test = None if edge.condition is None else self._tests.of(edge.id, edge.condition)
+                name = condition_name(edge.id, edge.condition)
+                ends = self._executors[edge.source], self._executors[edge.target]
+                self._builder.edge(*ends, test, name=name, edge_id=edge.id)
+            case FanInEdge():
+                self._builder.fan_in(
+                    [self._executors[s] for s in edge.sources], self._executors[edge.target], edge_id=edge.id
+                )
+            case SwitchEdge(source=str(), default=str()):
+                self._switch(edge)
+            case FanOutEdge(source=str()):
+                self._fan_out(edge)
+
+    def _switch(self, edge: SwitchEdge) -> None:
+        if any(needs_state(case.condition) for case in edge.cases):
+            ways = [self._way(case.id, case.target, case.condition) for case in edge.cases]
+            self._junction(edge, [*ways, _Way(edge.default or "", None)], first=True)
+            return
+        cases = [
+            Case(
+                self._tests.of(case.id, case.condition or Condition()),
+                self._executors[case.target],
+                condition_name(case.id, case.condition),
+                case.id,
+            )
+            for case in edge.cases
+        ]
+        source, default = self._executors[edge.source or ""], self._executors[edge.default or ""]
+        self._builder.switch(source, cases, default, edge_id=edge.id, default_id=default_id(edge.id))
+
+    def _fan_out(self, edge: FanOutEdge) -> None:
+        selection = edge.selection or {}
+        if any(needs_state(condition) for condition in selection.values()):
+            ways = [self._way(f"{edge.id}.{t}", t, selection.get(t)) for t in edge.targets]
+            self._junction(edge, ways, first=False)
+            return
+        source, targets = self._executors[edge.source or ""], [self._executors[t] for t in edge.targets]
+        chosen = self._selection(edge, selection) if selection else None
+        self._builder.fan_out(source, targets, chosen, name=f"select_{edge.id}", edge_id=edge.id)
+
+    def _selection(
+        self, edge: FanOutEdge, selection: Mapping[str, Condition]
+    ) -> Callable[[Any, list[str]], Awaitable[list[str]]]:
+        """Targets in the order of the drawing: those without a condition, and those whose condition holds."""
+        tests = {target: self._tests.of(f"{edge.id}.{target}", c) for target, c in selection.items()}
+
+        async def select(data: Any, targets: list[str]) -> list[str]:
+            return [t for t in targets if t not in tests or await _awaited(tests[t](data))]
+
+        return select
+
+    def _way(self, owner: str, target: str, condition: Condition | None) -> _Way:
+        return _Way(target, None if condition is None else self._tests.with_state(owner, condition))
+
+    def _junction(self, edge: SwitchEdge | FanOutEdge, ways: Sequence[_Way], *, first: bool) -> None:
+        junction = StateJunction(edge.id, ways, self._keys, first=first)
+        self._builder.edge(self._executors[edge.source or ""], junction, edge_id=f"{edge.id}:in")
+        targets = list(dict.fromkeys(way.target for way in ways))
+        if len(targets) == 1:
+            self._builder.edge(junction, self._executors[targets[0]], edge_id=edge.id)
+        else:
+            self._builder.fan_out(junction, [self._executors[t] for t in targets], edge_id=edge.id)

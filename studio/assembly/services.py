@@ -1,0 +1,184 @@
+"""Chat clients and workers of a program: made when they are needed, closed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from studio.agents.client import ChatClient, ChatRequest, ChunkSink, RunHooks
+from studio.agents.connection import ClientSettings
+from studio.agents.errors import ProviderError
+from studio.agents.messages import AgentReply
+from studio.agents.offline import OfflineModel, offline_client
+from studio.agents.openai_client import OpenAIChatClient
+from studio.assembly.plan import NoClientError, Services
+from studio.document.model import AgentNode, Workflow
+from studio.settings import trust
+from studio.settings.profiles import REFERENCES, Profile, Profiles
+from studio.settings.secrets import SecretProblem, Secrets
+from studio.workers import Worker
+
+
+class ProfileClient:
+    """A chat client of one profile. Its secrets are resolved at the first call, so that a plan can be made without."""
+
+    def __init__(self, profile: Profile, secrets: Secrets) -> None:
+        self._profile = profile
+        self._secrets = secrets
+        self._client: OpenAIChatClient | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def model(self) -> str:
+        """The model of the profile."""
+        return self._profile.model
+
+    def retry_now(self) -> None:
+        """Ends all waits before a further try."""
+        if self._client is not None:
+            self._client.retry_now()
+
+    async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
+        """One model call. Raises :class:`ProviderError`, also for a secret that cannot be had."""
+        async with self._opening:
+            if self._client is None:
+                self._client = OpenAIChatClient(await self._settings())
+        return await self._client.complete(request, chunk=chunk, hooks=hooks)
+
+    async def close(self) -> None:
+        """Gives connections up; the next call reads the secrets again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _settings(self) -> ClientSettings:
+        profile = self._profile
+        try:
+            key = await self._secrets.resolve(profile.key_ref, profile.name)
+            headers = {
+                name: await self._secrets.resolve(value, profile.name) if value.startswith(REFERENCES) else value
+                for name, value in profile.headers.items()
+            }
+        except SecretProblem as problem:
+            raise ProviderError("bad_key", str(problem)) from problem
+        newer = profile.kind in ("openai", "azure")
+        return ClientSettings(
+            profile.base_url, key, headers, profile.model, limit_name="max_completion_tokens" if newer else "max_tokens"
+        )
+
+
+def offline_model(workflow: Workflow) -> OfflineModel:
+    """The built-in model of a document, with its script."""
+    agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
+    script = workflow.offline.model_dump(mode="json")
+    return OfflineModel(script, {n.id: n.instructions for n in agents}, {n.id: n.id for n in agents})
+
+
+class ServiceSource:
+    """Gives :class:`Services` for documents; owns every client and worker behind them until :meth:`close`.
+
+    ``profiles`` is asked each time, so that a changed profile counts for the next run. ``provider``: a profile name
+    that overrules those of the nodes. ``trusts``: whether the code of a document may run, by default the trust list.
+    """
+
+    def __init__(
+        self,
+        profiles: Callable[[], Profiles],
+        secrets: Secrets,
+        *,
+        provider: str | None = None,
+        trusts: Callable[[Workflow], bool] = trust.is_trusted,
+        interpreter: str | None = None,
+        call_seconds: float = 60.0,
+    ) -> None:
+        self._profiles = profiles
+        self._secrets = secrets
+        self._provider = provider
+        self._trusts = trusts
+        self._interpreter = interpreter or None
+        self._call_seconds = call_seconds
+        self._clients: dict[str, tuple[Profile, ProfileClient]] = {}
+        self._offline: dict[tuple[str, ...], tuple[str, OpenAIChatClient]] = {}
+        self._retired: list[ChatClient] = []
+        self._workers: dict[tuple[str, ...], Worker] = {}
+
+    def services(self, workflow: Workflow, folder: Path | None = None) -> Services:
+        """What a plan of this document needs. Starts nothing. ``folder``: where the file is, for linked workflows."""
+        return self._services(workflow, folder, (workflow.id,))
+
+    async def warm(self, workflow: Workflow) -> None:
+        """Starts the worker of a trusted document with code, so that the first call costs no start."""
+        if self._trusts(workflow) and any(True for _ in trust.parts(workflow)):
+            await self._worker(workflow, (workflow.id,)).start()
+
+    async def forget(self, workflow_id: str) -> None:
+        """Ends what belongs to one document: its tab was closed."""
+        workers = [key for key in self._workers if key[0] == workflow_id]
+        models = [key for key in self._offline if key[0] == workflow_id]
+        await asyncio.gather(
+            *(self._workers.pop(key).close() for key in workers), *(self._offline.pop(key)[1].close() for key in models)
+        )
+
+    async def close(self) -> None:
+        """Ends all workers and connections."""
+        clients: list[ChatClient] = [client for _, client in self._clients.values()]
+        clients += [client for _, client in self._offline.values()]
+        closing = [c.close() for c in (*clients, *self._retired)] + [w.close() for w in self._workers.values()]
+        self._clients, self._offline, self._workers, self._retired = {}, {}, {}, []
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    # --------------------------------------------------------------------------------------------------- internal
+
+    def _services(self, workflow: Workflow, folder: Path | None, key: tuple[str, ...]) -> Services:
+        def inner(document: Workflow, inner_folder: Path | None, inside: tuple[str, ...]) -> Services:
+            return self._services(document, inner_folder, (key[0], *inside))
+
+        trusted = self._trusts(workflow)
+        return Services(
+            client_for=lambda node: self._client(node, workflow, key),
+            worker=self._worker(workflow, key) if trusted else None,
+            trusted=trusted,
+            folder=folder,
+            call_seconds=self._call_seconds,
+            inner=inner,
+        )
+
+    def _worker(self, workflow: Workflow, key: tuple[str, ...]) -> Worker:
+        interpreter = workflow.interpreter or self._interpreter
+        key = (*key, f"python:{interpreter or ''}")
+        worker = self._workers.get(key)
+        if worker is None:
+            worker = self._workers[key] = Worker(interpreter)
+        return worker
+
+    def _client(self, node: AgentNode, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
+        name = self._provider or node.profile
+        profile = self._profiles().find(name)
+        if profile is None:
+            raise NoClientError(
+                f"“{node.name or node.id}” uses the profile “{name}”, which is not there. "
+                "Choose another in the inspector, or add it in the settings."
+            )
+        if profile.offline:
+            return self._offline_client(workflow, key)
+        known = self._clients.get(profile.name)
+        if known is not None and known[0] == profile:
+            return known[1]
+        if known is not None:
+            self._retired.append(known[1])  # a run may still use it
+        client = ProfileClient(profile, self._secrets)
+        self._clients[profile.name] = (profile, client)
+        return client
+
+    def _offline_client(self, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
+        agents = [(n.id, n.instructions) for n in workflow.nodes if isinstance(n, AgentNode)]
+        content = f"{workflow.offline.model_dump_json()}{agents!r}"
+        known = self._offline.get(key)
+        if known is not None and known[0] == content:
+            return known[1]
+        if known is not None:
+            self._retired.append(known[1])
+        client = offline_client(offline_model(workflow))
+        self._offline[key] = (content, client)
+        return client
