@@ -31,10 +31,12 @@ class ChipsField(QWidget):
         *,
         icon: str = "",
         more: str = "",
+        label_of: Callable[[str], str] = str,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme, self._offer, self._add_text, self._icon, self._more = theme, offer, add_text, icon, more
+        self._label_of = label_of
         self._values: tuple[str, ...] = ()
         self._current = -1
         self._rects: list[QRect] = []
@@ -147,7 +149,8 @@ class ChipsField(QWidget):
         baseline = rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2
         room = rect.right() - 18 - x
         painter.drawText(
-            QPoint(x, baseline), metrics.elidedText(self._values[index], Qt.TextElideMode.ElideRight, room)
+            QPoint(x, baseline),
+            metrics.elidedText(self._label_of(self._values[index]), Qt.TextElideMode.ElideRight, room),
         )
         painter.drawPixmap(QPoint(rect.right() - 15, rect.top() + 5), self._theme.pixmap("x", 10, "text2", ratio))
 
@@ -157,7 +160,7 @@ class ChipsField(QWidget):
         x, y = _EDGE + 1, _EDGE
         rects: list[QRect] = []
         for value in self._values:
-            wide = min(metrics.horizontalAdvance(value) + extra, width - 2 * _EDGE - 2)
+            wide = min(metrics.horizontalAdvance(self._label_of(value)) + extra, width - 2 * _EDGE - 2)
             if x > _EDGE + 1 and x + wide > width - _EDGE:
                 x, y = _EDGE + 1, y + _CHIP + _GAP
             rects.append(QRect(x, y, wide, _CHIP))

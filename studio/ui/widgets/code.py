@@ -31,8 +31,6 @@ class CodeEditor(TextBox):
         self._leaving = False
         self.setTabChangesFocus(False)
         repolish(self, "code", True)
-        self._take_font()
-        theme.changed.connect(self._take_font)
         self._highlighter = CodeHighlighter(self.document(), theme, language)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -50,11 +48,6 @@ class CodeEditor(TextBox):
             self._break_line()
         else:
             super().keyPressEvent(event)
-
-    def _take_font(self) -> None:
-        font = self._theme.font("code-small")
-        self.setFont(font)
-        self.document().setDefaultFont(font)
 
     def _indent(self) -> None:
         cursor = self.textCursor()

@@ -145,6 +145,7 @@ class Field(QWidget):
     def set_caption(self, text: str) -> None:
         """The muted text at the right of the label ("214 tokens")."""
         self._caption.setText(text)
+        self._caption.setVisible(bool(text))
 
     def set_changed(self, changed: bool) -> None:
         """Shows the changed marker and the reset arrow."""
@@ -163,7 +164,7 @@ class Field(QWidget):
     def _make_label_row(self, title: str, required: bool) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(1, 0, 1, 0)
-        row.setSpacing(4)
+        row.setSpacing(3)
         self._label = Label(self.theme, title, "small-strong", "text2", self)
         self._label.setMinimumHeight(16)
         row.addWidget(self._label)
@@ -175,6 +176,7 @@ class Field(QWidget):
         row.addWidget(self._mark)
         row.addStretch(1)
         self._caption = Label(self.theme, "", "small", "muted", self)
+        self._caption.hide()
         row.addWidget(self._caption)
         row.addWidget(self._arrow)
         self.set_changed(False)

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLa
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import focus_ring
 
+_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
+
 
 class _Header(QAbstractButton):
     def __init__(self, theme: Theme, title: str, parent: QWidget) -> None:
@@ -79,6 +81,15 @@ class Section(QWidget):
         self._header.toggled.connect(self._on_header_toggled)
         if not open_:
             self._header.setChecked(False)
+
+    def add(self, widget: QWidget) -> None:
+        """Puts a widget at the end; the first field stands close to the header."""
+        if self.body.count() == 0:
+            for layout in (widget.layout(), *(w.layout() for w in widget.findChildren(QWidget, "", _DIRECT))):
+                if layout is not None and layout.contentsMargins().top() >= 8:
+                    margins = layout.contentsMargins()
+                    layout.setContentsMargins(margins.left(), 1, margins.right(), margins.bottom())
+        self.body.addWidget(widget)
 
     @property
     def is_open(self) -> bool:

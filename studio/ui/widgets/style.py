@@ -29,7 +29,8 @@ QTextEdit { margin: 1px; border: 1px solid @ctl; border-radius: 5px; background:
 QTextEdit:focus { margin: 0; border: 2px solid @accent; border-radius: 6px; }
 QTextEdit[bad="true"] { margin: 0; border: 2px solid @fail; border-radius: 6px; }
 QTextEdit[read="true"] { background: @surface; border-color: @border; color: @text2; }
-QTextEdit[code="true"] { background: @canvas; }
+QTextEdit[code="true"] { background: @canvas; font-family: "JetBrains Mono", "DejaVu Sans Mono";
+  font-size: @size-code-small; }
 QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget#page { background: transparent; }
 QHeaderView { background: transparent; border: none; }

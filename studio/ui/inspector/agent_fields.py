@@ -1,0 +1,222 @@
+"""The fields of an agent: instructions, model, tools, what it sees of the conversation, what it answers with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.document.lines import name_of
+from studio.document.model import AgentNode
+from studio.settings.profiles import read_profiles
+from studio.ui.inspector import builder
+from studio.ui.inspector.form import Form, Refused
+from studio.ui.inspector.last_run import fill_messages, last_prompt
+from studio.ui.inspector.node_page import NodePage
+from studio.ui.inspector.small_parts import count, estimate, said
+from studio.ui.text import tr
+from studio.ui.widgets.section import Section
+
+_HOST = ("context", "context_filter", "trailing_user_turn", "session")
+_LIMITS = ("profile", "max_tokens")
+
+
+def tokens_caption(text: str) -> str:
+    """The estimate beside *Instructions*."""
+    return tr("{count} tokens").format(count=count(estimate(text))) if text else ""
+
+
+def agent_fields(page: NodePage, form: Form) -> None:
+    """Adds everything."""
+    page.body.add(
+        builder.text(
+            form,
+            "instructions",
+            tr("Instructions"),
+            placeholder=tr("What the agent does, in the words of its system prompt"),
+            marks="prompt",
+            caption=tokens_caption,
+        )
+    )
+    model = builder.choice(
+        form, "model", tr("Model"), models(page), free=tr("model of the profile"), none_if_empty=True
+    )
+    model.editor.dot = "done"  # type: ignore[attr-defined]
+    temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
+    page.body.add(builder.beside((model, 0), (temperature, 126)))
+    page.body.add(_tools(page, form))
+    _add_host(page, form)
+    _add_prompt(page)
+    _add_answer(page, form)
+    _add_limits(page, form)
+
+
+def models(page: NodePage) -> Sequence[tuple[object, str]]:
+    """Models that the document or a profile names."""
+    nodes = page.workspace.document.workflow.nodes
+    names = [n.model for n in nodes if isinstance(n, AgentNode) and n.model]
+    names += [p.model for p in read_profiles()[0].profiles if p.model and not p.offline]
+    return [(n, n) for n in dict.fromkeys(names)]
+
+
+def _tools(page: NodePage, form: Form) -> QWidget:
+    def offer() -> Sequence[tuple[str, str]]:
+        return [(t.name, t.name) for t in page.workspace.document.workflow.tools]
+
+    field = builder.chips(
+        form, "tools", tr("Tools"), offer, tr("Add a tool…"), icon="wrench", more=tr("Edit the tools of the workflow")
+    )
+    field.set_caption(tr("none: default"))
+
+    def edit_tools() -> None:
+        page.workspace.selection.select(())
+        page.workspace.selection.field_requested.emit("", "tools")
+
+    field.editor.more_requested.connect(  # type: ignore[attr-defined]
+        edit_tools, Qt.ConnectionType.QueuedConnection
+    )
+    return field
+
+
+def _add_host(page: NodePage, form: Form) -> None:
+    section = Section(page.theme, tr("Host options"))
+    choices = (("full", tr("Full")), ("last_agent", tr("Last reply")), ("custom", tr("Custom…")))
+    context = builder.segments(form, "context", tr("Context from the node before"), choices)
+    section.add(context)
+    hint = tr("messages is the conversation; what result holds is sent to the model. Runs in the worker process.")
+    custom = builder.code(
+        form, "context_filter", tr("Filter"), placeholder="result = messages[-3:]", hint=hint, lines=3
+    )
+    section.add(custom)
+    turn = builder.check(
+        form,
+        "trailing_user_turn",
+        tr("End on a user turn"),
+        tr("Adds “please continue.” for one call if the last message is an assistant message. Default: off."),
+    )
+    section.add(turn)
+    hint = tr("Agents with the same name share one session. Default: a session of its own.")
+    section.add(builder.optional_line(form, "session", tr("Session"), placeholder=tr("own"), hint=hint))
+    page.body.add(section)
+
+    def refresh() -> None:
+        section.set_summary(form.summary(*_HOST))
+        custom.setVisible(form.target.read("context") == "custom")
+        context.set_hint(context_hint(page))
+
+    form.follow(refresh)
+
+
+def context_hint(page: NodePage) -> str:
+    """What the choice does at run time, with the numbers of the last run."""
+    node = page.node
+    assert isinstance(node, AgentNode)
+    sources = [name_of(page.workspace.document.workflow, s) for s in page.sources()]
+    before = sources[0] if len(sources) == 1 else tr("the node before")
+    if node.context == "full":
+        text = tr("At run time: {name} sees the whole conversation that {before} passes on.")
+    elif node.context == "last_agent":
+        text = tr("At run time: {name} sees the last reply of {before} only. Full, the default, adds what came before.")
+    else:
+        text = tr("At run time: {name} sees what the filter leaves of the conversation of {before}.")
+    text = text.format(name=node.name, before=before)
+    call = last_prompt(page.workspace, page.node_id)
+    if call is not None:
+        text += " " + tr("{count} messages in {run}.").format(count=len(call.messages), run=run_name(page))
+    return text
+
+
+def run_name(page: NodePage) -> str:
+    """ "run 12", of the run that is shown."""
+    run = page.workspace.run
+    branch = next((b for b in run.branches if b.branch == run.branch), None)
+    return tr("run {number}").format(number=branch.number) if branch is not None else tr("the last run")
+
+
+def _add_prompt(page: NodePage) -> None:
+    section = Section(page.theme, tr("Effective prompt"))
+    holder: dict[str, QWidget] = {}
+    shown: dict[str, object] = {}
+
+    def refresh() -> None:
+        call = last_prompt(page.workspace, page.node_id)
+        section.setVisible(call is not None)
+        if call is None or shown.get("call") is call:
+            return
+        shown["call"] = call
+        if "rows" in holder:
+            holder["rows"].hide()
+            holder["rows"].deleteLater()
+        holder["rows"] = QWidget()
+        column = QVBoxLayout(holder["rows"])
+        column.setContentsMargins(0, 0, 0, 0)
+        fill_messages(page.theme, column, call.messages)
+        section.add(holder["rows"])
+        tokens = count(sum(estimate(said(m)) for m in call.messages))
+        section.set_summary(tr("from {run} · {tokens} tokens").format(run=run_name(page), tokens=tokens))
+
+    page.body.add(section)
+    page.follow(refresh)
+
+
+def schema_typed(text: str) -> object:
+    """A JSON Schema as typed; empty is None."""
+    if not text.strip():
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise Refused(tr("This is not JSON yet: {reason}.").format(reason=str(error))) from error
+    if not isinstance(value, dict):
+        raise Refused(tr("A schema is a JSON object."))
+    return value
+
+
+def schema_shown(value: Any) -> str:
+    """A schema as one reads it."""
+    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _add_answer(page: NodePage, form: Form) -> None:
+    node = page.node
+    assert isinstance(node, AgentNode)
+    section = Section(page.theme, tr("Structured reply"), open_=node.output_schema is not None, gap=11)
+    placeholder = '{"type": "object", "properties": {"score": {"type": "integer"}}}'
+    section.add(
+        builder.code(
+            form,
+            "output_schema",
+            tr("JSON Schema"),
+            language="json",
+            placeholder=placeholder,
+            hint=tr("Conditions then see value.score and so on. Default: plain text."),
+            lines=4,
+            typed=schema_typed,
+            shown=schema_shown,
+        )
+    )
+    form.follow(lambda: section.set_summary(tr("text") if form.target.read("output_schema") is None else tr("object")))
+    page.body.add(section)
+
+
+def _add_limits(page: NodePage, form: Form) -> None:
+    section = Section(page.theme, tr("Provider and limits"), open_=False, gap=5)
+    choices: list[tuple[object, str]] = [(None, tr("as chosen for the run"))]
+    choices += [(p.name, p.name) for p in read_profiles()[0].profiles]
+    section.add(builder.choice(form, "profile", tr("Provider"), choices))
+    section.add(
+        builder.number(
+            form,
+            "max_tokens",
+            tr("Tokens of a reply, at most"),
+            least=1,
+            most=1_000_000,
+            whole=True,
+            placeholder=tr("no limit"),
+        )
+    )
+    form.follow(lambda: section.set_summary(form.summary(*_LIMITS)))
+    page.body.add(section)

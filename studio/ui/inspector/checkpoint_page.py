@@ -1,0 +1,185 @@
+"""The page of a checkpoint: what it holds, going back to it, branching from it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.bridge.run_views import CheckpointView, QueuedView
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.ui.inspector.page import InspectorPage
+from studio.ui.inspector.small_parts import Check, Facts
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Elided, Label, Prose
+from studio.ui.widgets.section import Section
+from studio.ui.widgets.text_fields import TextBox
+
+
+def checkpoint_title(view: CheckpointView) -> str:
+    """ "Checkpoint after superstep 5"."""
+    if view.kind == "input":
+        return tr("Checkpoint of the input")
+    if view.kind == "answers":
+        return tr("Checkpoint with answers, before superstep {number}").format(number=view.superstep + 1)
+    return tr("Checkpoint after superstep {number}").format(number=view.superstep)
+
+
+def size_text(size: int) -> str:
+    """Bytes for people: "58 kB"."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+class CheckpointPage(InspectorPage):
+    """Restore, fork, and, when it is the moment that is shown, its queued messages to edit before forking."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, checkpoint: str) -> None:
+        super().__init__(theme, workspace, "checkpoint")
+        self._id = checkpoint
+        self._view()
+        self._boxes: dict[str, TextBox] = {}
+        self._shown: object = None
+        self._content: QWidget | None = None
+        self._build()
+
+    def refresh_run(self) -> None:
+        run = self.workspace.run
+        shown = (run.here, tuple((q.message, q.text) for q in run.queued), len(run.shared_state))
+        if shown != self._shown:
+            self._shown = shown
+            self._build()
+        view = self._view()
+        self.header.title.set_text(checkpoint_title(view))
+        branch = next((b.name for b in run.branches if b.branch == view.branch), view.branch)
+        at = datetime.fromtimestamp(view.created)
+        self.header.subtitle.setText(f"{branch} · {at:%H:%M:%S} · {size_text(view.bytes)}")
+        self._refresh_buttons()
+
+    def restore(self) -> None:
+        """Shows the moment of this checkpoint."""
+        self.workspace.run.restore(self._id)
+
+    def fork(self) -> None:
+        """Runs a new branch, with the texts that were changed here."""
+        queued = {q.message: q for q in self._queued()}
+        changed = {m: box.value for m, box in self._boxes.items() if m in queued and box.value != queued[m].text}
+        self.workspace.run.fork(self._id, changed or None)
+
+    def _view(self) -> CheckpointView:
+        found = next((c for c in self.workspace.run.checkpoints if c.checkpoint == self._id), None)
+        if found is None:
+            raise KeyError(self._id)
+        return found
+
+    def _queued(self) -> list[QueuedView]:
+        run = self.workspace.run
+        return list(run.queued) if run.here == self._id else []
+
+    def _build(self) -> None:
+        if self._content is not None:
+            self._content.hide()
+            self._content.deleteLater()
+        self._boxes.clear()
+        self._content = QWidget()
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        view = self._view()
+        self._add_restorable(column, view)
+        column.addWidget(self._make_buttons())
+        self._add_contents(column, view)
+        self._add_queued(column)
+        self._add_state(column)
+        self.body.add(self._content)
+
+    def _add_restorable(self, column: QVBoxLayout, view: CheckpointView) -> None:
+        section = Section(self.theme, tr("Can be restored") if not view.problem else tr("Cannot be restored"), gap=2)
+        if view.problem:
+            section.add(Check(self.theme, "own:error", "fail_t", view.problem, "fail_t"))
+        elif self.workspace.run.here == self._id:
+            text = tr("You are here: canvas, messages and state show this moment.")
+            section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
+        else:
+            text = tr("Canvas, messages and state then show this moment; Run or Step continues as a new branch.")
+            section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
+        column.addWidget(section)
+
+    def _make_buttons(self) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(12, 9, 12, 2)
+        row.setSpacing(6)
+        self.restore_button = Button(self.theme, tr("Restore…"), "history", "primary", small=True)
+        self.restore_button.clicked.connect(self.restore)
+        self.fork_button = Button(self.theme, tr("Fork"), "git-branch", small=True)
+        self.fork_button.clicked.connect(self.fork)
+        row.addWidget(self.restore_button)
+        row.addWidget(self.fork_button)
+        row.addStretch(1)
+        return holder
+
+    def _refresh_buttons(self) -> None:
+        for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
+            allowed, why = self.workspace.run.can(command)
+            problem = self._view().problem
+            button.setEnabled(allowed and not problem)
+            button.setToolTip(problem or why)
+
+    def _add_contents(self, column: QVBoxLayout, view: CheckpointView) -> None:
+        run = self.workspace.run
+        section = Section(self.theme, tr("Contents"))
+        facts = Facts(self.theme, 110)
+        if run.here == self._id:
+            facts.add(
+                tr("Queued"), tr("{count} messages").format(count=len(run.queued)) if run.queued else tr("nothing")
+            )
+            facts.add(tr("Open requests"), str(len(run.requests)) if run.requests else tr("none"))
+            facts.add(tr("Shared state"), tr("{count} keys").format(count=len(run.shared_state)))
+        parent = next((c for c in run.checkpoints if c.checkpoint == view.parent), None)
+        facts.add(tr("Parent"), checkpoint_title(parent).removeprefix(tr("Checkpoint ")) if parent else tr("none"))
+        section.add(facts)
+        column.addWidget(section)
+
+    def _add_queued(self, column: QVBoxLayout) -> None:
+        queued = self._queued()
+        if not queued:
+            if self.workspace.run.here != self._id:
+                hint = Prose(self.theme, tr("Restore it to read and edit its queued messages."), "small", "muted", 15)
+                hint.setContentsMargins(12, 8, 12, 0)
+                column.addWidget(hint)
+            return
+        section = Section(self.theme, tr("Fork with edited messages"))
+        section.set_summary(str(len(queued)))
+        workflow = self.workspace.document.workflow
+        for view in queued:
+            box = TextBox(self.theme, lines=3)
+            box.show_value(view.text)
+            self._boxes[view.message] = box
+            target = name_of(workflow, view.target) if view.target else tr("its edges")
+            title = f"{name_of(workflow, view.source) if view.source else tr('Input')} → {target}"
+            section.add(Field(self.theme, title, box, resettable=False))
+        column.addWidget(section)
+
+    def _add_state(self, column: QVBoxLayout) -> None:
+        run = self.workspace.run
+        if run.here != self._id or not run.shared_state:
+            return
+        section = Section(self.theme, tr("Shared state"))
+        for key, value in run.shared_state.items():
+            row = QWidget()
+            row.setFixedHeight(25)
+            layout = QHBoxLayout(row)
+            layout.setContentsMargins(12, 0, 12, 0)
+            layout.setSpacing(0)
+            name = Label(self.theme, key, "code-small")
+            name.setFixedWidth(110)
+            layout.addWidget(name)
+            layout.addWidget(Elided(self.theme, str(value), "code-small", "text2"), 1)
+            section.add(row)
+        column.addWidget(section)

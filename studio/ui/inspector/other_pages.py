@@ -1,0 +1,164 @@
+"""The pages of notes, frames, fan-ins, several items, and of what has no page of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.document.model import FanInEdge
+from studio.ui.inspector import builder
+from studio.ui.inspector.form import Form
+from studio.ui.inspector.page import InspectorPage
+from studio.ui.inspector.small_parts import Facts
+from studio.ui.inspector.target import Items
+from studio.ui.paint import kind_name
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.labels import Prose
+
+
+class NotePage(InspectorPage):
+    """A sticky note."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, note_id: str) -> None:
+        super().__init__(theme, workspace, "note")
+        self.form = Form(theme, workspace, Items(workspace, "notes", (note_id,)), self)
+        self.header.title.set_text(tr("Note"))
+        self.header.subtitle.setText(tr("Not part of the run and not exported"))
+        self.body.add(builder.text(self.form, "text", tr("Text"), lines=6, marked=False, hint=tr("Markdown.")))
+
+
+class GroupPage(InspectorPage):
+    """A frame or pattern."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, group_id: str) -> None:
+        super().__init__(theme, workspace, "group")
+        self._id = group_id
+        self.form = Form(theme, workspace, Items(workspace, "groups", (group_id,)), self)
+        self.body.add(builder.line(self.form, "name", tr("Name"), marked=False))
+        self._members = Prose(theme, "", "body", "text2", 17)
+        self._members.setContentsMargins(12, 10, 12, 0)
+        self.body.add(self._members)
+
+    def refresh(self) -> None:
+        workflow = self.workspace.document.workflow
+        group = next((g for g in workflow.groups if g.id == self._id), None)
+        if group is None:
+            raise KeyError(self._id)
+        self.header.title.set_text(group.name)
+        self.header.subtitle.setText(tr(kind_name(group.kind)))
+        names = ", ".join(name_of(workflow, m) for m in group.members)
+        self._members.set_text(tr("Around {names}.").format(names=names) if names else tr("Around nothing."))
+        super().refresh()
+
+
+class FanInPage(InspectorPage):
+    """The lines into a join bar; settings are on the bar."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, edge_id: str) -> None:
+        super().__init__(theme, workspace, "fan_in")
+        self._id = edge_id
+        self._text = Prose(theme, "", "body", "text2", 17)
+        self._text.setContentsMargins(12, 10, 12, 8)
+        self.body.add(self._text)
+        button = Button(theme, tr("Open the join bar"), "own:join", small=True)
+        button.setFixedWidth(button.sizeHint().width())
+        button.clicked.connect(self._on_button_clicked)
+        button.setContentsMargins(12, 0, 0, 0)
+        self.body.add(button)
+
+    def refresh(self) -> None:
+        workflow = self.workspace.document.workflow
+        edge = workflow.edge(self._id)
+        if not isinstance(edge, FanInEdge):
+            raise KeyError(self._id)
+        target = name_of(workflow, edge.target)
+        self.header.title.set_text(tr("Into {name}").format(name=target))
+        self.header.subtitle.setText(tr("Fan-in"))
+        names = ", ".join(name_of(workflow, s) for s in edge.sources)
+        self._text.set_text(
+            tr("{target} waits until each of {names} has sent a message.").format(target=target, names=names)
+        )
+        super().refresh()
+
+    def _on_button_clicked(self) -> None:
+        edge = self.workspace.document.workflow.edge(self._id)
+        if isinstance(edge, FanInEdge):
+            self.workspace.selection.select((edge.target,))
+
+
+class PlainPage(InspectorPage):
+    """Anything else: what it is."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, item_id: str) -> None:
+        super().__init__(theme, workspace, "direct")
+        self._id = item_id
+        text = tr("This kind has no settings here yet. Its data is kept and saved back.")
+        prose = Prose(theme, text, "body", "muted", 17)
+        prose.setContentsMargins(12, 10, 12, 0)
+        self.body.add(prose)
+
+    def refresh(self) -> None:
+        workflow = self.workspace.document.workflow
+        edge = workflow.edge(self._id)
+        if edge is None:
+            raise KeyError(self._id)
+        self.header.title.set_text(name_of(workflow, self._id))
+        self.header.subtitle.setText(tr(kind_name(edge.kind)))
+        super().refresh()
+
+
+class SeveralPage(InspectorPage):
+    """Several items: what they have in common; agents share fields that are edited for all."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, ids: Sequence[str]) -> None:
+        super().__init__(theme, workspace, "several")
+        self._ids = tuple(ids)
+        workflow = workspace.document.workflow
+        nodes = [workflow.node(i) for i in self._ids]
+        kinds = {n.kind for n in nodes if n is not None}
+        self._facts = Facts(theme)
+        self.body.add(self._facts)
+        if None not in nodes and kinds == {"agent"}:
+            self._add_agents()
+        elif None not in nodes and kinds == {"function"}:
+            self.form = Form(theme, workspace, Items(workspace, "nodes", self._ids), self)
+            for name, title in (("accepts", tr("Accepts")), ("sends", tr("Sends"))):
+                self.body.add(builder.line(self.form, name, title))
+        self._shown: list[tuple[str, str]] = []
+
+    def refresh(self) -> None:
+        workflow = self.workspace.document.workflow
+        counted: dict[str, int] = {}
+        for item_id in self._ids:
+            item = workflow.node(item_id) or workflow.edge(item_id)
+            word = tr(kind_name(item.kind)) if item is not None else tr("Other")
+            counted[word] = counted.get(word, 0) + 1
+        self.header.title.set_text(tr("{count} selected").format(count=len(self._ids)))
+        self.header.subtitle.setText(", ".join(f"{n} × {word}" for word, n in counted.items()))
+        rows = [(tr("Names"), ", ".join(name_of(workflow, i) for i in self._ids))]
+        if rows != self._shown:
+            self._shown = rows
+            self._facts.clear()
+            for name, value in rows:
+                self._facts.add(name, value)
+        super().refresh()
+
+    def _add_agents(self) -> None:
+        self.form = Form(self.theme, self.workspace, Items(self.workspace, "nodes", self._ids), self)
+        form = self.form
+        model = builder.optional_line(form, "model", tr("Model"), placeholder=tr("model of the profile"))
+        temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
+        self.body.add(builder.beside((model, 0), (temperature, 126)))
+
+        def offer() -> Sequence[tuple[str, str]]:
+            return [(t.name, t.name) for t in self.workspace.document.workflow.tools]
+
+        self.body.add(builder.chips(form, "tools", tr("Tools"), offer, tr("Add a tool…"), icon="wrench"))
+        choices = (("full", tr("Full")), ("last_agent", tr("Last reply")), ("custom", tr("Custom…")))
+        self.body.add(builder.segments(form, "context", tr("Context from the node before"), choices))
+        turn = tr("Adds “please continue.” for one call if the last message is an assistant message. Default: off.")
+        self.body.add(builder.check(form, "trailing_user_turn", tr("End on a user turn"), turn))
+        self.body.add(builder.text(form, "instructions", tr("Instructions"), marks="prompt"))

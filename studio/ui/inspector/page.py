@@ -1,0 +1,151 @@
+"""What every inspector page is: a header, the content below, and a way to show the document's news."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document.problems import Problem
+from studio.ui.inspector.form import Form
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.labels import Elided, IconLabel, Label, Prose
+from studio.ui.widgets.page import Page
+from studio.ui.widgets.tiles import KindTile
+
+_ICONS = {"error": ("own:error", "fail_t"), "warning": ("own:problem", "wait_t"), "info": ("own:info", "run_t")}
+
+
+class Header(QWidget):
+    """Tile, title, and a line below."""
+
+    def __init__(self, theme: Theme, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 10, 12, 8)
+        row.setSpacing(10)
+        row.addWidget(KindTile(theme, kind), 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        self.title = Elided(theme, "", "title")
+        self.title.setMinimumHeight(16)
+        column.addWidget(self.title)
+        below = QHBoxLayout()
+        below.setSpacing(5)
+        self.subtitle = Label(theme, "", "small", "muted")
+        self.subtitle.setMinimumHeight(16)
+        below.addWidget(self.subtitle)
+        self._id = Label(theme, "", "code-small", "muted")
+        self._id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._lock = IconLabel(theme, "lock", 11, "muted")
+        self._lock.setToolTip(tr("The id is made once and stays when you rename"))
+        below.addWidget(self._id)
+        below.addWidget(self._lock)
+        below.addStretch(1)
+        column.addLayout(below)
+        row.addLayout(column, 1)
+        self._id.hide()
+        self._lock.hide()
+
+    def show_id(self, item_id: str) -> None:
+        """The id that never changes."""
+        self._id.setText(item_id)
+        self._id.show()
+        self._lock.show()
+
+
+class ProblemStrip(QWidget):
+    """Problems that belong to no field, each with its fix."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._workspace = theme, workspace
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 6, 12, 2)
+        self._column.setSpacing(6)
+        self._shown: tuple[Problem, ...] = ()
+        self.hide()
+
+    def show_problems(self, problems: Sequence[Problem]) -> None:
+        """Shows these and no others."""
+        if tuple(problems) == self._shown:
+            return
+        self._shown = tuple(problems)
+        while (item := self._column.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        for problem in self._shown:
+            self._column.addWidget(self._row(problem))
+        self.setVisible(bool(self._shown))
+
+    def _row(self, problem: Problem) -> QWidget:
+        row = QWidget(self)
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(7)
+        icon, tone = _ICONS[problem.severity]
+        layout.addWidget(IconLabel(self._theme, icon, 15, tone), 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addWidget(Prose(self._theme, problem.message, "body", "text2", 17))
+        if problem.fix is not None:
+            button = Button(self._theme, problem.fix.text, kind="link")
+            button.clicked.connect(lambda _=False, p=problem: self._apply(p))
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addLayout(column, 1)
+        return row
+
+    def _apply(self, problem: Problem) -> None:
+        if problem.fix is not None:
+            self._workspace.document.execute(problem.fix.edit, problem.fix.text)
+
+
+class InspectorPage(QWidget):
+    """One page. Subclasses add to :attr:`body`; :attr:`form` holds the fields, if there are any."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, kind: str) -> None:
+        super().__init__()
+        self.theme, self.workspace = theme, workspace
+        self.form: Form | None = None
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        self.header = Header(theme, kind, self)
+        outer.addWidget(self.header)
+        self.frame = outer
+        self.body = Page(self)
+        self.problems = ProblemStrip(theme, workspace)
+        self.body.add(self.problems)
+        outer.addWidget(self.body, 1)
+        self._followers: list[Callable[[], None]] = []
+
+    def refresh(self) -> None:
+        """Shows the document as it is. Raises ``KeyError`` when what is shown is gone."""
+        if self.form is not None:
+            self.form.refresh()
+        for follower in self._followers:
+            follower()
+        self.refresh_problems()
+
+    def refresh_run(self) -> None:
+        """Shows what the run says."""
+
+    def refresh_problems(self) -> None:
+        """Shows the problems as they are."""
+        if self.form is not None:
+            self.form.refresh_problems()
+            names = self.form.names
+            self.problems.show_problems([p for p in self.form.target.problems() if p.field not in names])
+
+    def follow(self, refresh: Callable[[], None]) -> None:
+        """Also calls ``refresh`` with every :meth:`refresh`."""
+        self._followers.append(refresh)
+
+    def focus_field(self, name: str) -> bool:
+        """Puts the focus into a field; False if there is none of this name."""
+        return self.form is not None and self.form.focus(name)

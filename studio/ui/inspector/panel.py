@@ -1,0 +1,101 @@
+"""The inspector: shows and edits what is selected."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.bridge.run_views import RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.document.changes import ChangeSet
+from studio.ui.inspector.choose import page_for, page_key
+from studio.ui.inspector.page import InspectorPage
+from studio.ui.theme import Theme
+from studio.ui.widgets.panel import Panel
+
+
+class InspectorPanel(Panel):
+    """Follows the selection. One page at a time; the same kind of thing keeps its folded sections."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._page: InspectorPage | None = None
+        self._key: tuple[str, ...] = ()
+        self.setMinimumWidth(280)
+
+    @property
+    def page(self) -> InspectorPage | None:
+        """What is shown; None without a workspace."""
+        return self._page
+
+    def enter(self, workspace: Workspace) -> None:
+        workspace.selection.changed.connect(self._on_selection_changed)
+        workspace.selection.field_requested.connect(self._on_selection_field_requested)
+        workspace.document.changed.connect(self._on_document_changed)
+        workspace.problems.changed.connect(self._on_problems_changed)
+        workspace.run.updated.connect(self._on_run_updated)
+        workspace.run.state_changed.connect(self._on_run_state_changed)
+
+    def leave(self, workspace: Workspace) -> None:
+        workspace.selection.changed.disconnect(self._on_selection_changed)
+        workspace.selection.field_requested.disconnect(self._on_selection_field_requested)
+        workspace.document.changed.disconnect(self._on_document_changed)
+        workspace.problems.changed.disconnect(self._on_problems_changed)
+        workspace.run.updated.disconnect(self._on_run_updated)
+        workspace.run.state_changed.disconnect(self._on_run_state_changed)
+
+    def show_workspace(self) -> None:
+        self._key = ()
+        self._show()
+
+    def _show(self) -> None:
+        if self.workspace is None:
+            self._replace(None)
+            self._key = ()
+            return
+        key = page_key(self.workspace)
+        if key != self._key or self._page is None:
+            self._key = key
+            self._replace(page_for(self.theme, self.workspace, key))
+        assert self._page is not None
+        self._page.refresh()
+        self._page.refresh_run()
+
+    def _replace(self, page: InspectorPage | None) -> None:
+        if self._page is not None:
+            self._layout.removeWidget(self._page)
+            self._page.hide()
+            self._page.deleteLater()
+        self._page = page
+        if page is not None:
+            self._layout.addWidget(page)
+
+    def _on_selection_changed(self) -> None:
+        self._show()
+
+    def _on_selection_field_requested(self, _item: str, field: str) -> None:
+        self._show()
+        if self._page is not None:
+            self._page.focus_field(field)
+
+    def _on_document_changed(self, changes: ChangeSet) -> None:
+        if changes.placed and changes == ChangeSet(placed=changes.placed):
+            return
+        self._show()
+
+    def _on_problems_changed(self) -> None:
+        if self._page is not None:
+            self._page.refresh_problems()
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        if self._page is None or self.workspace is None:
+            return
+        if page_key(self.workspace) != self._key:
+            self._show()
+        elif update.nodes or update.queued or update.checkpoints or update.everything:
+            self._page.refresh_run()
+
+    def _on_run_state_changed(self) -> None:
+        if self._page is not None:
+            self._page.refresh_run()

@@ -1,0 +1,77 @@
+"""The fields of a sub-workflow: the file or the copy, and how it answers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+
+from studio.document.model import SubWorkflowNode, Workflow
+from studio.ui.inspector import builder
+from studio.ui.inspector.form import Form
+from studio.ui.inspector.node_page import NodePage
+from studio.ui.text import tr
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.labels import Prose
+
+
+def sub_workflow_fields(page: NodePage, form: Form) -> None:
+    """Adds everything."""
+    hint = tr("A file beside this one, written relative to it. It is read when a run starts.")
+    path = builder.optional_line(form, "path", tr("Linked file"), placeholder="fact-check.workflow.json", hint=hint)
+    page.body.add(path)
+    buttons = QWidget()
+    row = QHBoxLayout(buttons)
+    row.setContentsMargins(12, 8, 12, 0)
+    row.setSpacing(6)
+    choose = Button(page.theme, tr("Choose a file…"), "folder", small=True)
+    choose.clicked.connect(lambda: _choose(page, form))
+    row.addWidget(choose)
+    row.addStretch(1)
+    page.body.add(buttons)
+    embedded = Prose(page.theme, "", "body", "text2", 17)
+    embedded.setContentsMargins(12, 8, 12, 0)
+    page.body.add(embedded)
+
+    def refresh() -> None:
+        node = page.node
+        assert isinstance(node, SubWorkflowNode)
+        inner = node.embedded
+        embedded.setVisible(inner is not None)
+        if isinstance(inner, Workflow):
+            text = tr("Holds a copy of {name}: {nodes} nodes, {edges} edges.")
+            embedded.set_text(text.format(name=inner.name, nodes=len(inner.nodes), edges=len(inner.edges)))
+
+    page.follow(refresh)
+    page.body.add(
+        builder.check(
+            form,
+            "direct_output",
+            tr("Give outputs directly"),
+            tr("At run time: what the workflow inside yields is an output of this one, not a message. Default: off."),
+        )
+    )
+    page.body.add(
+        builder.check(
+            form,
+            "propagate_requests",
+            tr("Pass requests on"),
+            tr("At run time: questions inside are asked to you. Off: a node of this workflow answers. Default: on."),
+        )
+    )
+
+
+def _choose(page: NodePage, form: Form) -> None:
+    here = page.workspace.document.path
+    folder = here.parent if here is not None else Path.home()
+    dialog = QFileDialog(page, tr("Choose a workflow"), str(folder), tr("Workflows (*.workflow.json);;All files (*)"))
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+
+    def take(name: str) -> None:
+        written = os.path.relpath(name, folder) if here is not None else name
+        form.target.write("path", Path(written).as_posix())
+
+    dialog.fileSelected.connect(take)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()

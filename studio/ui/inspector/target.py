@@ -1,0 +1,101 @@
+"""What a form edits: items of the document, read as one value per field and written as one undo step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from studio.bridge.workspace import Workspace
+from studio.document.edits import Batch, Edit, SetFields, SetWorkflow
+from studio.document.lines import name_of
+from studio.document.problems import Problem
+from studio.ui.text import tr
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The value of a field that differs between the selected items."""
+
+
+MIXED = Mixed()
+
+
+class Target(Protocol):
+    """Something with fields."""
+
+    def read(self, field: str) -> object:
+        """The value of a field, or :data:`MIXED`. Raises ``KeyError`` when the item is gone."""
+
+    def write(self, field: str, value: object) -> None:
+        """Changes a field; edits of one field in a row become one undo step."""
+
+    def default(self, field: str) -> object:
+        """The value of a field that nobody changed."""
+
+    def problems(self) -> Sequence[Problem]:
+        """The problems of this."""
+
+    def step_text(self, field: str) -> str:
+        """How the undo menu calls a change of a field."""
+
+
+class Items:
+    """Nodes, edges, notes or groups with these ids."""
+
+    def __init__(self, workspace: Workspace, where: str, ids: Sequence[str]) -> None:
+        self.workspace, self.where, self.ids = workspace, where, tuple(ids)
+
+    def items(self) -> list[object]:
+        """The items as they are now. Raises ``KeyError`` when one is gone."""
+        by_id = {i.id: i for i in getattr(self.workspace.document.workflow, self.where)}
+        return [by_id[i] for i in self.ids]
+
+    def read(self, field: str) -> object:
+        values = [getattr(item, field) for item in self.items()]
+        return values[0] if all(v == values[0] for v in values) else MIXED
+
+    def write(self, field: str, value: object) -> None:
+        if self.read(field) == value:
+            return
+        edits: list[Edit] = [SetFields(self.where, i, {field: value}) for i in self.ids]
+        edit = edits[0] if len(edits) == 1 else Batch(tuple(edits))
+        self.workspace.document.execute(edit, self.step_text(field), f"{','.join(self.ids)}.{field}")
+
+    def default(self, field: str) -> object:
+        model = type(self.items()[0])
+        return model.model_fields[field].get_default(call_default_factory=True)  # type: ignore[attr-defined]
+
+    def problems(self) -> Sequence[Problem]:
+        return [p for i in self.ids for p in self.workspace.problems.at(i)]
+
+    def step_text(self, field: str) -> str:
+        word = field.replace("_", " ")
+        if len(self.ids) > 1:
+            return tr("Change {field} of {count} items").format(field=word, count=len(self.ids))
+        return tr("Change {field} of {name}").format(
+            field=word, name=name_of(self.workspace.document.workflow, self.ids[0])
+        )
+
+
+class WorkflowFields:
+    """The fields of the workflow itself."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+
+    def read(self, field: str) -> object:
+        return getattr(self.workspace.document.workflow, field)
+
+    def write(self, field: str, value: object) -> None:
+        if self.read(field) != value:
+            self.workspace.document.execute(SetWorkflow({field: value}), self.step_text(field), f"workflow.{field}")
+
+    def default(self, field: str) -> object:
+        return type(self.workspace.document.workflow).model_fields[field].get_default(call_default_factory=True)
+
+    def problems(self) -> Sequence[Problem]:
+        return self.workspace.problems.at("")
+
+    def step_text(self, field: str) -> str:
+        return tr("Change {field} of the workflow").format(field=field.replace("_", " "))

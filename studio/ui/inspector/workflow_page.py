@@ -1,0 +1,179 @@
+"""The page of the workflow itself: what is selected when nothing is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.document.model import JoinNode, OfflineScript, StateDecl, ToolDecl, TypeDecl
+from studio.ui.inspector import builder
+from studio.ui.inspector.form import Form, Refused
+from studio.ui.inspector.modules_editor import ModulesEditor
+from studio.ui.inspector.page import InspectorPage
+from studio.ui.inspector.target import WorkflowFields
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.section import Section
+
+_STATE = '[{"key": "rounds", "type": "integer", "initial": 0}]'
+_TYPES = '[{"name": "Score", "schema": {"type": "object", "properties": {"score": {"type": "integer"}}}}]'
+_TOOLS = '[{"name": "web_search", "call": "tools:web_search", "parameters": {...}, "approval": "never"}]'
+_OFFLINE = '{"nodes": {"writer": {"replies": ["A draft."], "then": "repeat_last"}}, "delay_ms": 20}'
+
+
+def json_text(value: Any) -> str:
+    """Models as JSON; nothing declared is an empty text."""
+    if isinstance(value, tuple):
+        data = [item.model_dump(mode="json", by_alias=True) for item in value]
+        return json.dumps(data, indent=2, ensure_ascii=False) if data else ""
+    if isinstance(value, OfflineScript):
+        return (
+            "" if value == OfflineScript() else json.dumps(value.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        )
+    return ""
+
+
+def json_reader(adapter: TypeAdapter[Any], empty: object) -> Callable[[str], object]:
+    """Reads such a text; refuses with the place of the first fault."""
+
+    def read(text: str) -> object:
+        if not text.strip():
+            return empty
+        try:
+            return adapter.validate_python(json.loads(text))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise Refused(tr("At {where}: {reason}.").format(where=where or "1", reason=first["msg"])) from error
+        except ValueError as error:
+            raise Refused(tr("This is not JSON yet: {reason}.").format(reason=str(error))) from error
+
+    return read
+
+
+class WorkflowPage(InspectorPage):
+    """Name, start, limits, outputs, and the declarations as text."""
+
+    def __init__(self, theme: Theme, workspace: Workspace) -> None:
+        super().__init__(theme, workspace, "workflow")
+        self.form = Form(theme, workspace, WorkflowFields(workspace), self)
+        hint = Prose(theme, tr("Select a node or an edge to see its settings."), "small", "muted", 15)
+        hint.setContentsMargins(12, 8, 12, 0)
+        self.body.add(hint)
+        self.body.add(builder.line(self.form, "name", tr("Name"), marked=False))
+        self.body.add(builder.text(self.form, "description", tr("Description"), lines=2, marked=False))
+        self._add_run()
+        self._add_declarations()
+
+    def refresh(self) -> None:
+        workflow = self.workspace.document.workflow
+        self.header.title.set_text(workflow.name)
+        cards = sum(not isinstance(n, JoinNode) for n in workflow.nodes)
+        text = tr("Workflow · {nodes} nodes · {edges} edges")
+        self.header.subtitle.setText(text.format(nodes=cards, edges=len(workflow.edges)))
+        super().refresh()
+
+    def focus_field(self, name: str) -> bool:
+        for section in self.body.findChildren(Section):
+            field = self.form.field(name) if self.form and name in self.form.names else None
+            if field is not None and section.isAncestorOf(field):
+                section.set_open(True)
+        if name == "modules":
+            self._modules_section.set_open(True)
+            return True
+        return super().focus_field(name)
+
+    def _nodes(self) -> Sequence[tuple[str, str]]:
+        nodes = self.workspace.document.workflow.nodes
+        return [(n.id, n.name or n.id) for n in nodes if not isinstance(n, JoinNode)]
+
+    def _add_run(self) -> None:
+        assert self.form is not None
+        section = Section(self.theme, tr("Run"))
+        start = builder.choice(self.form, "start", tr("Start node"), [*self._nodes()], marked=False)
+        most = builder.number(
+            self.form,
+            "max_supersteps",
+            tr("Supersteps, at most"),
+            least=1,
+            most=100_000,
+            whole=True,
+            optional=False,
+        )
+        section.add(builder.beside((start, 0), (most, 136)))
+        section.add(self._outputs())
+        hint = tr("Stands in the input field of a new run.")
+        section.add(builder.text(self.form, "sample_input", tr("Sample input"), lines=2, hint=hint, marked=False))
+        hint = tr("The Python that runs code nodes. Default: the program’s own.")
+        section.add(
+            builder.optional_line(
+                self.form, "interpreter", tr("Interpreter"), placeholder=tr("the program’s own"), hint=hint
+            )
+        )
+        self.body.add(section)
+
+    def _outputs(self) -> Field:
+        assert self.form is not None
+        workspace = self.workspace
+        return builder.chips(
+            self.form,
+            "outputs",
+            tr("Outputs"),
+            self._nodes,
+            tr("Add an output…"),
+            hint=tr("Nodes whose yields are outputs of the workflow. Default: all."),
+            typed=lambda ids: tuple(ids) or None,
+            label_of=lambda node: name_of(workspace.document.workflow, node),
+        )
+
+    def _add_declarations(self) -> None:
+        assert self.form is not None
+        made: tuple[tuple[str, str, str, TypeAdapter[Any], str], ...] = (
+            ("types", tr("Types"), _TYPES, TypeAdapter(tuple[TypeDecl, ...]), tr("Records; dataclasses in code.")),
+            ("state", tr("Shared state"), _STATE, TypeAdapter(tuple[StateDecl, ...]), tr("Keys, types, first values.")),
+            ("tools", tr("Tools"), _TOOLS, TypeAdapter(tuple[ToolDecl, ...]), tr("Functions that agents may call.")),
+        )
+        for name, title, placeholder, adapter, hint in made:
+            self._add_json(name, title, placeholder, json_reader(adapter, ()), hint)
+        self._modules_section = Section(self.theme, tr("Modules"), open_=False, gap=5)
+        editor = ModulesEditor(self.theme, self.workspace)
+        self._modules_section.add(editor)
+        self.follow(editor.refresh)
+        self.follow(lambda: self._modules_section.set_summary(self._count("modules")))
+        self.body.add(self._modules_section)
+        reader = json_reader(TypeAdapter(OfflineScript), OfflineScript())
+        hint = tr("What the offline model answers, by node. Without a script it makes up a labelled answer.")
+        self._add_json("offline", tr("Offline script"), _OFFLINE, reader, hint)
+
+    def _add_json(self, name: str, title: str, placeholder: str, typed: Callable[[str], object], hint: str) -> None:
+        assert self.form is not None
+        section = Section(self.theme, title, open_=False, gap=5)
+        section.add(
+            builder.code(
+                self.form,
+                name,
+                tr("JSON"),
+                language="json",
+                placeholder=placeholder,
+                hint=hint,
+                lines=4,
+                typed=typed,
+                shown=json_text,
+            )
+        )
+        self.follow(lambda: section.set_summary(self._count(name)))
+        self.body.add(section)
+
+    def _count(self, name: str) -> str:
+        value: object = getattr(self.workspace.document.workflow, name)
+        if isinstance(value, OfflineScript):
+            value = value.nodes
+        number = len(value) if isinstance(value, tuple | Mapping) else 0
+        return str(number) if number else tr("none")
