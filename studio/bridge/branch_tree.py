@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.bridge.run_views import BranchView, CheckpointView
-from studio.checkpoints import CheckpointInfo
+from studio.checkpoints import CheckpointInfo, RunRecord, RunStore
 from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
-from studio.debugger.run_store import RunRecord, RunStore
 from studio.engine.events import CheckpointSaved
 
 
@@ -29,6 +28,13 @@ class BranchTree:
             self._infos.setdefault(info.id, info)
         self.branches[:] = [self._branch(r) for r in self._records.values()]
         self.checkpoints[:] = [_checkpoint(i) for i in self._infos.values()]
+
+    def clear(self) -> None:
+        """Forgets everything: another workflow is shown."""
+        self.branches.clear()
+        self.checkpoints.clear()
+        self._records.clear()
+        self._infos.clear()
 
     def new_run(self, id: str, text: str) -> RunRecord:
         """The record of a run from an input."""

@@ -36,7 +36,12 @@ class _Changed:
 class RunViews:
     """Everything that panels show of a branch, kept up to date event by event."""
 
-    def __init__(self, shared_state: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        shared_state: Mapping[str, Any] | None = None,
+        schemas: Mapping[str, dict[str, Any]] | None = None,
+    ) -> None:
+        self._schemas = schemas or {}
         self.nodes: dict[str, NodeView] = {}
         self.invocations: dict[str, InvocationView] = {}
         self.supersteps: list[SuperstepView] = []
@@ -257,7 +262,7 @@ class RunViews:
     def _request_raised(self, event: ev.RequestRaised) -> None:
         if any(r.request == event.request for r in self.requests):
             return
-        self.requests.append(request_view(event, self._superstep))
+        self.requests.append(request_view(event, self._superstep, self._schemas))
         self._changed.parts.add("requests")
         node = self._node(event.inside[0] if event.inside else event.node)
         node.open_requests += 1

@@ -7,41 +7,43 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
+from studio.assembly.people import QUESTION
 from studio.assembly.texts import value_text
 from studio.bridge.run_views import RequestView
 from studio.engine.events import RequestRaised
 from studio.engine.values import Record, plain
 
-_ANSWER_TYPES = {"str": "text", "bool": "bool", "int": "number", "float": "number", "none": "text", "any": "text"}
+_ANSWER_TYPES = {
+    **dict.fromkeys(("str", "text", "any", "none", ""), "text"),
+    **dict.fromkeys(("bool", "boolean"), "bool"),
+    **dict.fromkeys(("int", "float", "integer", "number"), "number"),
+}
 
 
-def request_view(event: RequestRaised, superstep: int) -> RequestView:
-    """The form of a request."""
+def request_view(event: RequestRaised, superstep: int, schemas: Mapping[str, dict[str, Any]]) -> RequestView:
+    """The form of a request. ``schemas``: those of the document's declared types."""
     data = event.data
     kind: Literal["question", "approval", "call"] = "question"
-    question = value_text(data)
-    answer_type = _ANSWER_TYPES.get(event.response_type, event.response_type)
     choices: tuple[str, ...] = ()
+    question, written = value_text(data), event.response_type
     if isinstance(data, ApprovalRequest):
-        kind, answer_type = "approval", "bool"
-        question = f"Run {data.call.name}?"
+        kind, written, question = "approval", "bool", f"Run {data.call.name}?"
     elif isinstance(data, ToolCall):
-        kind, answer_type = "call", "text"
-        question = f"Give the result of {data.name}"
-    elif isinstance(data, Record | Mapping):
-        question = str(data.get("question", question))
-        answer_type = str(data.get("answer_type", answer_type))
-        choices = tuple(str(c) for c in data.get("choices") or ())
+        kind, written, question = "call", "text", f"Give the result of {data.name}"
+    elif isinstance(data, Record) and data.type_name == QUESTION:
+        asked = data.plain()
+        question, written, choices = str(asked["text"]), str(asked["answer_type"]), tuple(asked["choices"])
     return RequestView(
         event.request,
         event.node,
         kind,
         question,
-        "choice" if choices else answer_type,
+        "choice" if choices else _ANSWER_TYPES.get(written, written),
         choices,
-        data=data,
-        superstep=superstep,
-        raised=event.t,
+        schemas.get(written),
+        data,
+        superstep,
+        event.t,
     )
 
 

@@ -28,9 +28,9 @@ from studio.bridge.run_views import (
     SuperstepView,
 )
 from studio.bridge.view_state import ViewState
+from studio.checkpoints import RunRecord, RunStore
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
-from studio.debugger.run_store import RunRecord, RunStore
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import ENDED, HALTED, RunState
 from studio.debugger.wording import state_sentence
@@ -86,9 +86,13 @@ class RunModel(QObject):
         self._tasks = OwnedTasks(self._fail)
         self._view_state: ViewState | None = None
         if services is not None:
-            self._view_state = ViewState(services.document().id)
-            self._set_breakpoints(set(self._view_state.get(_BREAKPOINTS, [])))
-            self._tasks.turn(lambda: self._open_store(services))
+            self._open(services)
+
+    def _open(self, services: RunServices) -> None:
+        self._view_state = ViewState(services.document().id)
+        self._set_breakpoints(set(self._view_state.get(_BREAKPOINTS, [])))
+        if services.store_exists():
+            self._tasks.turn(self._list_branches)
 
     def _show(self, views: RunViews) -> None:
         self._views = views
@@ -229,6 +233,11 @@ class RunModel(QObject):
         if branch != self.branch and self._may("restore"):
             self._move(lambda: self._go_to_end_of(branch))
 
+    def reopen(self) -> None:
+        """The document has another id: its runs are kept elsewhere. What runs is stopped."""
+        if self._services is not None:
+            self._move(self._reopen)
+
     async def close(self) -> None:
         """Ends what runs and gives the store up. What was active is listed as interrupted next time."""
         await self._tasks.close()
@@ -270,13 +279,39 @@ class RunModel(QObject):
         self.state_changed.emit()
         self._tasks.turn(moving)
 
-    async def _open_store(self, services: RunServices) -> None:
-        self._store = await services.open_store()
-        await self._tree.load(self._store)
-        self._tree.mark_unfit(services.signature(services.document()))
+    async def _opened_store(self) -> RunStore:
+        assert self._services is not None
+        if self._store is None:
+            self._store = await self._services.open_store()
+        return self._store
+
+    async def _list_branches(self) -> None:
+        assert self._services is not None
+        await self._tree.load(await self._opened_store())
+        self._mark_unfit(self._services)
         self._everything_pending = True
         self._on_frame_done()
         self.state_changed.emit()
+
+    def _mark_unfit(self, services: RunServices) -> None:
+        if self._tree.checkpoints:
+            self._tree.mark_unfit(services.signature(services.document()))
+
+    async def _reopen(self) -> None:
+        assert self._services is not None
+        await self._leave()
+        if self._store is not None:
+            await self._store.close()
+        self._store = None
+        self._tree.clear()
+        self._pump.clear()
+        self._show(RunViews())
+        self.branch = self.here = None
+        self.queued = []
+        self._set_state(RunState.IDLE)
+        self._everything_pending = True
+        self._on_frame_done()
+        self._open(self._services)
 
     def _start(self, text: str, *, step: bool) -> None:
         self._last_input = text
@@ -286,6 +321,7 @@ class RunModel(QObject):
 
     async def _start_new(self, text: str, *, step: bool) -> None:
         await self._leave()
+        await self._opened_store()
         session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(text))
         session.step() if step else session.run()
 
@@ -301,9 +337,9 @@ class RunModel(QObject):
 
     async def _go_to(self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool) -> None:
         """Stands at a checkpoint as the beginning of a new branch; ``run``: and goes on."""
-        assert self._store is not None
+        store = await self._opened_store()
         await self._leave()
-        checkpoint = await self._store.load(checkpoint_id)
+        checkpoint = await store.load(checkpoint_id)
         clock = await self._show_moment(checkpoint.run, checkpoint_id, checkpoint.state)
         self.branch, self.here = checkpoint.run, checkpoint_id
         if not run and not checkpoint.messages and not checkpoint.requests:
@@ -327,9 +363,9 @@ class RunModel(QObject):
             await self._go_to(point, QueueEdits(), "resumed", run=False)
             self.branch = branch
         else:
-            assert self._store is not None
+            store = await self._opened_store()
             await self._leave()
-            await self._show_moment(branch, None, (await self._store.load(point)).state if point else {})
+            await self._show_moment(branch, None, (await store.load(point)).state if point else {})
             self.branch, self.here = branch, point
             self._set_state(RunState(state), self._views.failure_text)
         self._everything_pending = True
@@ -346,11 +382,11 @@ class RunModel(QObject):
 
     async def _show_moment(self, run: str, checkpoint: str | None, shared_state: Mapping[str, Any]) -> float:
         """Makes the views of a moment from the logs. Gives the run's time there."""
-        assert self._store is not None
         assert self._services is not None
-        views = RunViews()
-        way = self._tree.way_to(run, checkpoint)
-        clock = await replay(way, self._store, self._services.codec, views.fold)
+        store, services = await self._opened_store(), self._services
+        self._mark_unfit(services)
+        views = RunViews(schemas=_schemas(services.document()))
+        clock = await replay(self._tree.way_to(run, checkpoint), store, services.codec, views.fold)
         views.settle()
         views.replace_state(shared_state)
         self._pump.clear()
@@ -378,7 +414,7 @@ class RunModel(QObject):
         self._session = session
         if not keep_views:
             self._pump.clear()
-            self._show(RunViews({declared.key: declared.initial for declared in document.state}))
+            self._show(RunViews({declared.key: declared.initial for declared in document.state}, _schemas(document)))
             self.branch, self.here = record.id, None
             self._everything_pending = True
         return session
@@ -444,3 +480,7 @@ class RunModel(QObject):
         if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
             self.state, self.sentence, self.paused_at = state, sentence, paused_at
             self.state_changed.emit()
+
+
+def _schemas(document: Workflow) -> dict[str, dict[str, Any]]:
+    return {declared.name: dict(declared.json_schema) for declared in document.types}

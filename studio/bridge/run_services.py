@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from studio.checkpoints import Codec
-from studio.debugger.run_store import RunStore
+from studio.checkpoints import Codec, RunStore
 from studio.debugger.session import Runnable
 from studio.document.model import Workflow
 
 
 @dataclass(frozen=True, slots=True)
 class RunServices:
-    """``open_store`` is called once, when the model opens; ``prepare`` once per branch that runs.
-
-    ``signature`` gives the graph signature of a document, "" if it cannot be built.
+    """``open_store`` is called when the model opens if ``store_exists``, else before the first run; ``prepare`` once
+    per branch that runs. ``signature`` gives the graph signature of a document, "" if it cannot be built.
     """
 
     document: Callable[[], Workflow]
     open_store: Callable[[], Awaitable[RunStore]]
     prepare: Callable[[Workflow], Awaitable[Runnable]]
     codec: Codec
+    store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], str] = lambda _workflow: ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from studio.bridge.autosave import Autosave
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.problem_model import ProblemModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
+from studio.document.changes import ChangeSet
 
 
 class Workspace(QObject):
@@ -19,5 +21,24 @@ class Workspace(QObject):
         self.run = run
         self.selection = SelectionModel(self)
         self.problems = ProblemModel(document, self)
+        self.autosave: Autosave | None = None
+        """Set for documents that are opened for good; panels alone have none."""
+        self._workflow_id = document.workflow.id
         document.setParent(self)
         run.setParent(self)
+        document.changed.connect(self._on_document_changed)
+
+    def keep_journal(self) -> None:
+        """Begins to record edits for a crash."""
+        self.autosave = Autosave(self.document, self)
+
+    async def close(self) -> None:
+        """Ends the run, closes its store, and takes the journal away."""
+        if self.autosave is not None:
+            self.autosave.close()
+        await self.run.close()
+
+    def _on_document_changed(self, changes: ChangeSet) -> None:
+        if (changes.everything or "id" in changes.workflow) and self.document.workflow.id != self._workflow_id:
+            self._workflow_id = self.document.workflow.id
+            self.run.reopen()

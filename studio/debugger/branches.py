@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from studio.checkpoints import CheckpointInfo, Codec
+from studio.checkpoints import CheckpointInfo, Codec, RunRecord, RunStore
 from studio.debugger.event_codec import EventDecoder
-from studio.debugger.run_store import RunRecord, RunStore
 from studio.debugger.states import ACTIVE, INTERRUPTED
 from studio.engine import events as ev
 

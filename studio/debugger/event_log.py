@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from studio.checkpoints import Codec
+from studio.checkpoints import Codec, RunStore
 from studio.debugger.event_codec import EventEncoder
 from studio.debugger.joining import TokenJoiner
-from studio.debugger.run_store import RunStore
 from studio.engine.events import Event
 
 _EVERY = 0.25

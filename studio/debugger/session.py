@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import uuid4
 
-from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage
+from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore
 from studio.debugger.event_log import EventLog
 from studio.debugger.forks import QueueEdits, fork_checkpoint
 from studio.debugger.gate import DebuggerGate, node_path
-from studio.debugger.run_store import RunRecord, RunStore
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
 from studio.debugger.wording import failure_sentences, state_sentence
 from studio.engine import Workflow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from studio.agents.errors import ErrorKind, ProviderError
+from studio.assembly import PlanError
 from studio.checkpoints import StoreError
 from studio.debugger.states import RunState
 from studio.engine.errors import ConvergenceError, ResumeError, RunRejected, WorkflowError
@@ -34,6 +35,8 @@ NameOf = Callable[[str], str]
 
 def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -> str:
     """What failed, why, and what a person can do; ``node`` is the id of the node that failed, if one did."""
+    if isinstance(error, PlanError):
+        return error.problems[0].message
     who = f"{name_of(node)} failed" if node else "The run failed"
     reason, way = _reason_and_way(error)
     return f"{who}: {_ended(reason)} {way}"

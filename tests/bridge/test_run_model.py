@@ -9,7 +9,8 @@ from typing import Any
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import RunUpdate
-from studio.debugger.run_store import MemoryRunStore, RunStore
+from studio.checkpoints import RunStore
+from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.states import RunState
 from studio.document.model import AgentNode, DirectEdge, Workflow
 from studio.engine import Workflow as Graph

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 from studio.agents.agent import Agent
+from studio.checkpoints import RunRecord, RunStore
 from studio.debugger.forks import QueueEdits
-from studio.debugger.run_store import MemoryRunStore, RunRecord, RunStore
+from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Codec, Context, FunctionExecutor, Workflow, WorkflowBuilder

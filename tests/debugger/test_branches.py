@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from studio.checkpoints import RunRecord
 from studio.debugger.branches import Stretch, ancestry, fork_name, replay, shown_state
 from studio.debugger.forks import QueueEdits
-from studio.debugger.run_store import RunRecord
 from studio.debugger.states import RunState
 from studio.engine import events as ev
 

@@ -1,43 +1,12 @@
-"""Where branches are kept beside their checkpoints: the record of each, its event log, the documents they ran."""
+"""Branches in memory, for a run that nobody wants to keep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-from studio.checkpoints import CheckpointStore, Codec, MemoryStore
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """One branch. ``number`` counts runs of the workflow from 1, forks share it. Times are unix seconds.
-
-    ``state`` is a :class:`studio.debugger.states.RunState`; ``input`` the text a person typed.
-    """
-
-    id: str
-    number: int
-    name: str
-    parent_checkpoint: str | None = None
-    input: str = ""
-    state: str = "preparing"
-    started: float = 0.0
-    ended: float | None = None
-    note: str = ""
-    document_fingerprint: str = ""
-
-
-class RunStore(CheckpointStore, Protocol):
-    """A checkpoint store that also keeps branches."""
-
-    async def start_run(self, record: RunRecord) -> None: ...
-    async def update_run(self, id: str, **fields: Any) -> None: ...
-    async def runs(self) -> list[RunRecord]: ...
-    async def append_events(self, run: str, events: Sequence[Any]) -> None: ...
-    async def load_events(self, run: str) -> list[Any]: ...
-    async def save_document(self, fingerprint: str, text: str) -> None: ...
-    async def load_document(self, fingerprint: str) -> str: ...
+from studio.checkpoints import Codec, MemoryStore, RunRecord
 
 
 class MemoryRunStore(MemoryStore):

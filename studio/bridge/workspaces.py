@@ -1,0 +1,76 @@
+"""Opens and closes workspaces; owns what they share: secrets, clients of providers, workers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from studio.assembly import ServiceSource
+from studio.bridge.document_model import DocumentModel
+from studio.bridge.run_model import RunModel
+from studio.bridge.run_services import RunServices
+from studio.bridge.window_store import WindowStore
+from studio.bridge.workspace import Workspace
+from studio.checkpoints import RunStore
+from studio.debugger.preparation import prepare, signature_of
+from studio.document.model import Workflow
+from studio.engine import Codec
+from studio.settings.places import run_store
+from studio.settings.profiles import read_profiles
+from studio.settings.secrets import Secrets
+
+
+class Workspaces:
+    """One per program. Made and used on the loop of window and engine."""
+
+    def __init__(self, secrets: Secrets | None = None) -> None:
+        self.secrets = secrets or Secrets()
+        self.source = ServiceSource(lambda: read_profiles()[0], self.secrets)
+        self._codec = Codec()
+        self._open: list[Workspace] = []
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def open(self, workflow: Workflow, path: Path | None, *, journal: bool = True) -> Workspace:
+        """A workspace for a document; its past runs are listed as soon as they are read."""
+        document = DocumentModel(workflow, path)
+        workspace = Workspace(document, RunModel(self._services(document)))
+        if journal:
+            workspace.keep_journal()
+        self._open.append(workspace)
+        return workspace
+
+    def close(self, workspace: Workspace) -> None:
+        """Closes a workspace in the background; :meth:`close_all` awaits it. The caller deletes it only afterwards or
+        lets its parent do so: nothing is told any more once this was called."""
+        if workspace in self._open:
+            self._open.remove(workspace)
+            task = asyncio.get_running_loop().create_task(self._close(workspace), name="close a workspace")
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def close_all(self) -> None:
+        """Ends everything: runs, stores, connections, workers. What was active is listed as interrupted next time."""
+        for workspace in list(self._open):
+            self.close(workspace)
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        await self.source.close()
+
+    async def _close(self, workspace: Workspace) -> None:
+        await workspace.close()
+        await self.source.forget(workspace.document.workflow.id)
+
+    def _services(self, document: DocumentModel) -> RunServices:
+        def folder() -> Path | None:
+            return document.path.parent if document.path is not None else None
+
+        async def open_store() -> RunStore:
+            return WindowStore(run_store(document.workflow.id), self._codec)
+
+        return RunServices(
+            document=lambda: document.workflow,
+            open_store=open_store,
+            store_exists=lambda: run_store(document.workflow.id).exists(),
+            prepare=lambda workflow: prepare(workflow, self.source, folder()),
+            codec=self._codec,
+            signature=lambda workflow: signature_of(workflow, self.source, folder()),
+        )

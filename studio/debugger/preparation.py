@@ -1,0 +1,50 @@
+"""A document becomes ready to run: pinned as it is, its code loaded, its clients at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studio.assembly import Plan, PlanError, ServiceSource, compile_plan
+from studio.document.model import Workflow
+from studio.engine import Workflow as Graph
+from studio.files import dumps
+
+
+class PinnedPlan:
+    """A plan for one session. Clients and workers belong to the source it was made with."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @property
+    def workflow(self) -> Graph:
+        """The graph that runs."""
+        return self.plan.engine
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the document, linked files included."""
+        return self.plan.fingerprint
+
+    @property
+    def document_text(self) -> str:
+        """The document as it is pinned."""
+        return dumps(self.plan.document)
+
+    async def close(self) -> None:
+        """Nothing of its own to give up: a cancelled call has closed its connection and ended its worker."""
+
+
+async def prepare(document: Workflow, source: ServiceSource, folder: Path | None) -> PinnedPlan:
+    """Makes the plan and loads the code. Raises :class:`PlanError`, :class:`studio.workers.UserCodeError`."""
+    plan = compile_plan(document, source.services(document, folder))
+    await plan.prepare()
+    return PinnedPlan(plan)
+
+
+def signature_of(document: Workflow, source: ServiceSource, folder: Path | None) -> str:
+    """The graph signature that decides which checkpoints can go on; "" if the document cannot run."""
+    try:
+        return compile_plan(document, source.services(document, folder)).engine.signature
+    except PlanError:
+        return ""
