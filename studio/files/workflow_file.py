@@ -6,10 +6,10 @@ import contextlib
 from pathlib import Path
 
 from studio.document.model import Workflow
-from studio.files import versions
 from studio.files.atomic import write_bytes
 from studio.files.format import MAX_BYTES, decode, dumps, loads, too_large
 from studio.files.problems import FileProblem
+from studio.files.versions import keep
 
 
 def read_workflow(path: Path) -> Workflow:
@@ -33,5 +33,5 @@ def write_workflow(workflow: Workflow, path: Path) -> None:
     content = dumps(workflow).encode("utf-8")
     with contextlib.suppress(OSError, FileProblem):  # a full state folder must not keep anyone from saving
         if path.stat().st_size <= MAX_BYTES:
-            versions.keep(workflow.id, path.read_bytes())
+            keep(workflow.id, path.read_bytes())
     write_bytes(path, content)
