@@ -13,7 +13,8 @@ from studio.engine.types import ANY, RecordType
 from studio.engine.values import Record
 
 QUESTION = "Question"
-"""Type name of the request: a record with ``text``, ``answer_type``, ``choices`` and ``data`` (what came in, plain)."""
+"""Type name of the request: a record with ``text``, ``answer_type`` (``text``, ``bool``, ``number``, ``integer``,
+``choice`` or a declared type), ``choices`` and ``data`` (what came in, as plain data)."""
 
 
 class HumanInput(Executor):
@@ -34,7 +35,7 @@ class HumanInput(Executor):
         text = fill(self._node.question, data, ctx.get_state)
         question = {
             "text": text,
-            "answer_type": self._node.answer_type,
+            "answer_type": _form_type(self._node),
             "choices": list(self._node.choices),
             "data": plain_value(data),
         }
@@ -43,3 +44,9 @@ class HumanInput(Executor):
     async def _answered(self, question: Record, answer: Any, ctx: Context) -> None:
         asked = question.plain()
         ctx.send({"input": asked["data"], "answer": plain_value(answer)} if self._pair else answer)
+
+
+def _form_type(node: HumanInputNode) -> str:
+    if node.choices and node.answer_type in ("text", ""):
+        return "choice"
+    return {"boolean": "bool", "": "text"}.get(node.answer_type, node.answer_type)
