@@ -14,6 +14,7 @@ from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, SetFields, SetPlaces, SetWorkflow
 from studio.document.geometry import bounds, default_size, free_place
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
+from studio.document.layout import arrange
 from studio.document.lines import line
 from studio.document.model import (
     KNOWN_NODES,
@@ -26,14 +27,19 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.rewiring import change_id, drop_on_edge, insert_on_edge, reconnect, to_fan_out, to_switch
 
 __all__ = [
     "DEFAULT",
     "NEW_NAMES",
+    "arrange_items",
+    "change_id",
     "connect",
     "copy_items",
     "delete_items",
+    "drop_on_edge",
     "duplicate",
+    "insert_on_edge",
     "move_items",
     "new_frame",
     "new_node",
@@ -41,6 +47,7 @@ __all__ = [
     "order_sources",
     "paste_items",
     "pasted_ids",
+    "reconnect",
     "rename",
     "set_condition",
     "set_fields",
@@ -48,6 +55,8 @@ __all__ = [
     "set_output",
     "set_start",
     "set_workflow",
+    "to_fan_out",
+    "to_switch",
     "ungroup",
 ]
 
@@ -195,6 +204,11 @@ def order_sources(workflow: Workflow, edge_id: str, sources: Sequence[str]) -> E
 def move_items(places: Mapping[str, Place]) -> Edit:
     """What was dragged, by id, where it is now."""
     return SetPlaces(dict(places))
+
+
+def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None) -> Edit:
+    """Everything, or the chosen items, in layers from left to right."""
+    return SetPlaces(dict(arrange(workflow, ids)))
 
 
 def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tuple[Edit, str]:

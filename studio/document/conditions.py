@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 
 from studio.document import patterns
+from studio.document.base import Model
 
 
-class Rule(BaseModel):
+class Rule(Model):
     """One node of a rule tree. ``path`` is ``text``, ``value``, ``value.a.b``, ``state.key`` or ``type``; a missing
     field is None."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     op: Literal["always", "contains", "equals", "matches", "compares", "type_is", "and", "or", "not"] = "contains"
     path: str = "text"
@@ -29,13 +28,11 @@ class Rule(BaseModel):
     rules: tuple[Rule, ...] = ()
 
 
-class Condition(BaseModel):
+class Condition(Model):
     """A condition: a rule tree, an expression for the kept evaluator, or a Python predicate body for the worker.
 
     ``name`` is stable: made once from the id of the edge or case; it is part of the graph signature and of the code.
     """
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     kind: Literal["rules", "expression", "python"] = "rules"
     name: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from studio.document.lines import pairs
-from studio.document.model import FanInEdge, FanOutEdge, Node, SwitchEdge, Workflow
+from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, Node, SwitchEdge, Workflow
 
 Ends = tuple[str, str, str]
 """Source node, target node, id of the line."""
@@ -56,8 +56,10 @@ def edge_ends(edge: object) -> tuple[str, ...]:
             ends = (edge.source, *edge.targets)
         case FanInEdge():
             ends = (*edge.sources, edge.target)
+        case DirectEdge() | HandoffEdge():
+            ends = (edge.source, edge.target)
         case _:
-            ends = (getattr(edge, "source", None), getattr(edge, "target", None))
+            ends = ()
     return tuple(end for end in ends if isinstance(end, str))
 
 

@@ -10,31 +10,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
 
+from studio.document.base import Model
 from studio.document.conditions import Condition
-
-
-class Model(BaseModel):
-    """Frozen base of everything in a document; fields this version does not know are kept and saved back."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _join_lines(cls, data: Any) -> Any:
-        """Files write a text with line breaks as a list of lines."""
-        if not isinstance(data, dict):
-            return data
-        texts = {
-            name: "\n".join(value)
-            for name, value in data.items()
-            if isinstance(value, list)
-            and (field := cls.model_fields.get(name)) is not None
-            and field.annotation in (str, str | None)
-            and all(isinstance(line, str) for line in value)
-        }
-        return {**data, **texts} if texts else data
 
 
 # ---------------------------------------------------------------------------------------------------- nodes
