@@ -50,7 +50,7 @@ def register() -> None:
 
 
 def load() -> None:
-    """Registers the bundled fonts with Qt, if it does not know them yet; a missing package leaves the system's fonts."""
+    """Registers the bundled fonts with Qt where it does not know them yet; without them the system's fonts are used."""
     if {SANS, MONO} <= set(QFontDatabase.families()):
         return
     for folder in _folders():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QWidget
 
 from studio.ui.text import tr
@@ -86,7 +86,7 @@ class InputField(QLineEdit):
 
     def _on_menu_action_triggered(self) -> None:
         sender = self.sender()
-        text = sender.data() if sender is not None and hasattr(sender, "data") else None
+        text = sender.data() if isinstance(sender, QAction) else None
         if isinstance(text, str):
             self.setText(text)
             self.setFocus()

@@ -1,0 +1,91 @@
+"""The window program: ``main(paths)`` runs it to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.ui.display import display_problem
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from studio.ui.main_window import MainWindow
+
+_log = logging.getLogger(__name__)
+
+NO_DISPLAY = """{reason}
+Without a display, use the command line:
+  superstep-studio run FILE --input TEXT
+  superstep-studio check FILE
+"""
+
+
+def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None) -> int:
+    """Shows the window with these files and returns the exit code: 0, or 2 without a display.
+
+    ``ready`` is called once the window is on the screen.
+    """
+    reason = display_problem()
+    if reason:
+        sys.stderr.write(NO_DISPLAY.format(reason=reason))
+        return 2
+    from studio.bridge import loop
+
+    application = _application()
+    files = [Path(path) for path in paths]
+    try:
+        loop.run(application, lambda: _session(application, files, ready))
+    except asyncio.CancelledError:
+        return 130
+    return 0
+
+
+def _application() -> QApplication:
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QApplication
+
+    from studio.ui.theme import fonts
+
+    fonts.register()
+    QApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("superstep-studio")
+    application.setApplicationDisplayName("Superstep Studio")
+    application.setDesktopFileName("superstep-studio")
+    application.setQuitOnLastWindowClosed(False)
+    fonts.load()
+    return application
+
+
+async def _session(application: QApplication, files: list[Path], ready: Callable[[MainWindow], None] | None) -> None:
+    """One window from its first paint to the end of everything it started."""
+    from studio.settings.preferences import read_preferences
+    from studio.ui.main_window import MainWindow
+    from studio.ui.theme import Theme
+    from studio.ui.window.workspaces import Workspaces
+
+    preferences, problems = read_preferences()
+    theme = Theme(preferences.theme, preferences.font_scale)
+    theme.apply(application)
+    workspaces = Workspaces()
+    window = MainWindow(theme, preferences, workspaces.make)
+    closed = asyncio.get_running_loop().create_future()
+    window.closed.connect(lambda: closed.done() or closed.set_result(None))
+    window.show_first(files)
+    try:
+        await asyncio.sleep(0)
+        for problem in problems:
+            window.say(problem)
+        if ready is not None:
+            ready(window)
+        await closed
+    finally:
+        window.hide()
+        await workspaces.close()
+        window.deleteLater()
+        await asyncio.sleep(0)

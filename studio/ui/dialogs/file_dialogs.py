@@ -1,0 +1,61 @@
+"""Choosing files and folders; opened without blocking, the choice comes by a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from studio.ui.text import tr
+
+SUFFIX = ".workflow.json"
+
+
+def choose_workflows(parent: QWidget, folder: Path, chosen: Callable[[list[Path]], None]) -> QFileDialog:
+    """Asks for files to open."""
+    dialog = _dialog(parent, tr("Open workflow"), folder)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.setNameFilters([tr("Workflows (*.workflow.json)"), tr("JSON files (*.json)"), tr("All files (*)")])
+    dialog.filesSelected.connect(lambda files: chosen([Path(f) for f in files]))
+    dialog.open()
+    return dialog
+
+
+def choose_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks where to save a workflow; adds the suffix if it was left out."""
+    dialog = _dialog(parent, tr("Save workflow as"), suggestion.parent)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setNameFilters([tr("Workflows (*.workflow.json)"), tr("All files (*)")])
+    dialog.selectFile(suggestion.name)
+    dialog.fileSelected.connect(lambda file: chosen(with_suffix(Path(file))))
+    dialog.open()
+    return dialog
+
+
+def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks for a folder."""
+    dialog = _dialog(parent, title, folder)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
+    return dialog
+
+
+def with_suffix(path: Path) -> Path:
+    """``x`` and ``x.json`` become ``x.workflow.json``; any other suffix is the user's will."""
+    if path.name.lower().endswith(SUFFIX):
+        return path
+    if path.suffix.lower() in ("", ".json"):
+        return path.with_name(path.name.removesuffix(path.suffix) + SUFFIX)
+    return path
+
+
+def _dialog(parent: QWidget, title: str, folder: Path) -> QFileDialog:
+    dialog = QFileDialog(parent, title, str(folder))
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setObjectName("file_dialog")
+    return dialog

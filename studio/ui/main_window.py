@@ -1,0 +1,378 @@
+"""The window. It only wires: parts are in the rooms of ``studio.ui``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMainWindow
+
+from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
+from studio.files import recoverable
+from studio.settings import recent
+from studio.settings.preferences import Preferences
+from studio.settings.preferences import Theme as ThemeChoice
+from studio.ui.actions import ACTIONS, Page
+from studio.ui.status.status_bar import StatusBar
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.toolbar.action_set import ActionSet
+from studio.ui.toolbar.menus import fill_menu_bar
+from studio.ui.toolbar.tool_bar import MainToolBar
+from studio.ui.window import drops, memory
+from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
+from studio.ui.window.file_flows import FileFlows, MakeWorkspace
+from studio.ui.window.functions import functions
+from studio.ui.window.late_menus import late_menus
+from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE
+from studio.ui.window.palettes import Palettes
+from studio.ui.window.sides import Sides
+from studio.ui.window.situation import situation
+from studio.ui.window.status_texts import show_status
+from studio.ui.window.undo_keys import UndoKeys
+from studio.ui.window.workflow_page import WorkflowPage
+
+
+class MainWindow(QMainWindow):
+    """One window with documents as tabs. ``make_workspace`` joins a document with its run model."""
+
+    closed = Signal()
+    """The user has closed the window and nothing is left to ask."""
+
+    def __init__(self, theme: Theme, preferences: Preferences, make_workspace: MakeWorkspace) -> None:
+        super().__init__()
+        self.theme, self.preferences = theme, preferences
+        self._memory = memory.load()
+        self._leaving = False
+        self._shown_workspace: Workspace | None = None
+        self.setObjectName("main_window")
+        self.setMinimumSize(LEAST_SIZE)
+        self.resize(DEFAULT_SIZE)
+        self.setWindowIcon(theme.icon("own:logo"))
+        self.setAcceptDrops(True)
+        self.tabs = DocumentTabs(theme)
+        self.setCentralWidget(self.tabs)
+        self.files = FileFlows(theme, self.tabs, self, make_workspace)
+        self.sides = Sides(theme, self, self._memory)
+        self.palettes = Palettes(self)
+        self.actions_ = ActionSet(theme, ACTIONS, functions(self), self)
+        self.tool_bar = MainToolBar(theme, self.actions_)
+        self.addToolBar(self.tool_bar)
+        self.status = StatusBar(theme)
+        self.setStatusBar(self.status)
+        fill_menu_bar(self.menuBar(), self.actions_, late_menus(self.files))
+        self._undo_keys = UndoKeys(self)
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setInterval(0)
+        self._refresh_timer.timeout.connect(self.refresh)
+        self._connect()
+        self.restoreGeometry(bytes.fromhex(self._memory.geometry)) if self._memory.geometry else None
+
+    @property
+    def page(self) -> WorkflowPage | None:
+        """The workflow that is shown, None on other pages."""
+        current = self.tabs.current
+        return current if isinstance(current, WorkflowPage) else None
+
+    @property
+    def page_kind(self) -> Page:
+        """What kind of page is shown."""
+        current = self.tabs.current
+        return current.kind if current is not None else "welcome"
+
+    # ---- pages
+    def show_welcome(self) -> None:
+        """The welcome page, as the only thing or as a tab."""
+        from studio.ui.welcome import WelcomePage
+
+        for page in self.tabs.pages():
+            if isinstance(page, WelcomePage):
+                self.tabs.show_page(page)
+                return
+        page = WelcomePage(self.theme)
+        page.new_requested.connect(self._on_welcome_new_requested)
+        page.open_requested.connect(self.files.ask_open)
+        page.file_chosen.connect(self.files.open)
+        page.template_chosen.connect(self.files.new_from_template)
+        page.recovery_chosen.connect(self.files.recover)
+        page.providers_requested.connect(partial(self.show_settings, "providers"))
+        self.files.recent_changed.connect(page.refresh_recent)
+        self.tabs.add(page, tr("Welcome"), "house")
+
+    def show_export(self, page: WorkflowPage) -> None:
+        """The code that a workflow becomes, in a tab of its own."""
+        from studio.ui.exporting import ExportPage
+
+        for other in self.tabs.pages():
+            if isinstance(other, ExportPage) and other.workspace is page.workspace:
+                self.tabs.show_page(other)
+                return
+        made = ExportPage(self.theme)
+        made.set_workspace(page.workspace)
+        made.said.connect(self.say)
+        made.node_chosen.connect(partial(self._on_export_node_chosen, page))
+        self.tabs.add(made, tr("Export to Python"), "own:code")
+
+    def show_settings(self, section: str = "appearance") -> None:
+        """The settings dialog."""
+        from studio.ui.settings_dialog import SettingsDialog
+
+        dialog = SettingsDialog(self.theme, self.preferences, section, self)
+        dialog.preferences_changed.connect(self.apply_preferences)
+        dialog.profiles_changed.connect(self.refresh_profiles)
+        dialog.open()
+
+    def close_tab(self) -> None:
+        """Closes the current tab; asks if there are unsaved changes."""
+        current = self.tabs.current
+        if current is not None:
+            self._on_tabs_close_requested(current)
+
+    # ---- settings
+    def apply_preferences(self, preferences: Preferences) -> None:
+        """Takes over changed preferences and keeps them."""
+        from studio.settings.preferences import write_preferences
+
+        self.preferences = preferences
+        self.theme.set_scale(preferences.font_scale)
+        self.theme.set_choice(preferences.theme)
+        try:
+            write_preferences(preferences)
+        except OSError as error:
+            self.say(tr("The settings could not be saved: {reason}").format(reason=error.strerror or error))
+        self.schedule_refresh()
+
+    def choose_theme(self, choice: ThemeChoice) -> None:
+        """System, light or dark, at once and for good."""
+        self.apply_preferences(replace(self.preferences, theme=choice))
+
+    def refresh_profiles(self) -> None:
+        """Shows the model profiles in the tool bar."""
+        from studio.settings.profiles import read_profiles
+
+        profiles, _ = read_profiles()
+        current = profiles.find(None)
+        self.tool_bar.profile.set_profiles([p.name for p in profiles.profiles], current.name if current else "")
+        self.schedule_refresh()
+
+    def toggle_full_screen(self) -> None:
+        """Full screen and back."""
+        self.showNormal() if self.isFullScreen() else self.showFullScreen()
+        self.schedule_refresh()
+
+    # ---- runs
+    def remember_input(self, page: WorkflowPage, text: str) -> None:
+        """Keeps an input for the next time."""
+        self.tool_bar.input.remember(text)
+        self._memory.inputs[page.workspace.document.workflow.id] = self.tool_bar.input.history
+
+    def focus_input(self) -> None:
+        """Puts the focus into the input field."""
+        self.tool_bar.input.setFocus()
+        self.tool_bar.input.selectAll()
+
+    def enter_run(self) -> None:
+        """What changes when the user starts a run: the debug layout, the run panel."""
+        if self.preferences.layouts.get("switch_on_run", True):
+            self.sides.layouts.switch("debug")
+        self.sides.bottom.show_panel("run")
+
+    def stop_run(self, page: WorkflowPage) -> None:
+        """Stops the run and goes back to the edit layout."""
+        page.workspace.run.stop()
+        if self.preferences.layouts.get("switch_on_run", True):
+            self.sides.layouts.switch("edit")
+
+    # ---- state
+    def say(self, text: str) -> None:
+        """A passing line in the status bar."""
+        self.status.showMessage(text, 8000)
+
+    def schedule_refresh(self, _changed: object = None) -> None:
+        """Shows titles, actions and status again, once per turn of the loop."""
+        self._refresh_timer.start()
+
+    def refresh(self) -> None:
+        """Shows titles, actions and status as they are now."""
+        page, kind = self.page, self.page_kind
+        workspace = page.workspace if page is not None else None
+        self.actions_.update(situation(kind, workspace, self._checked()))
+        self.tool_bar.show_page(kind)
+        state = workspace.run.state if workspace is not None else RunState.IDLE
+        self.tool_bar.chip.show_state(state, workspace.run.sentence if workspace is not None else "")
+        self.tool_bar.set_paused(state is RunState.PAUSED)
+        show_status(self.status, workspace, self.tool_bar.profile.text())
+        self._count_tabs(workspace)
+        self.setWindowTitle(self._title())
+
+    def show_first(self, files: list[Path]) -> None:
+        """Shows the window with the files named at the start, else the tabs of the last session, else the welcome
+        page; this one also if there is unsaved work to recover."""
+        if not files and self.preferences.reopen_last:
+            files = [p for p in map(Path, recent.last_session()) if p.is_file()]
+        self.refresh_profiles()
+        self.files.open_all(files)
+        if not self.tabs.pages() or recoverable():
+            self.show_welcome()
+        self.show()
+
+    # ---- closing
+    def close_window(self) -> None:
+        """Closes the window as its frame's button does."""
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._leaving:
+            event.accept()
+            return
+        event.ignore()
+        self.files.close_all(self._leave)
+
+    def _leave(self) -> None:
+        self._leaving = True
+        self.sides.layouts.remember()
+        self._memory.geometry = bytes(self.saveGeometry().data()).hex()
+        memory.save(self._memory)
+        paths = [page.workspace.document.path for page in self.files.pages()]
+        recent.keep_session([path for path in paths if path is not None])
+        self.hide()
+        self.closed.emit()
+
+    # ---- drops
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if drops.files_of(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        drops.take(self, drops.files_of(event.mimeData()))
+        event.acceptProposedAction()
+
+    # ---- parts
+    def _connect(self) -> None:
+        self.tabs.current_changed.connect(self._on_tabs_current_changed)
+        self.tabs.close_requested.connect(self._on_tabs_close_requested)
+        self.files.opened.connect(self._on_files_opened)
+        self.files.said.connect(self.say)
+        self.files.saved.connect(self.schedule_refresh)
+        self.sides.layouts.changed.connect(self.schedule_refresh)
+        self.status.problems_requested.connect(self._on_status_problems_requested)
+        self.tool_bar.input.submitted.connect(self._on_input_submitted)
+        self.tool_bar.profile.chosen.connect(self._on_profile_chosen)
+        self.tool_bar.profile.settings_requested.connect(partial(self.show_settings, "providers"))
+        self.theme.changed.connect(self.schedule_refresh)
+
+    def _checked(self) -> frozenset[str]:
+        layouts = self.sides.layouts
+        on = {f"view.{side}" for side in ("left", "bottom", "right", "checkpoints") if layouts.is_shown(side)}
+        on.add(f"theme.{self.preferences.theme}")
+        if layouts.canvas_only:
+            on.add("view.canvas_only")
+        if self.isFullScreen():
+            on.add("view.full_screen")
+        return frozenset(on)
+
+    def _title(self) -> str:
+        page = self.page
+        if page is None:
+            return tr("Superstep Studio")
+        mark = " •" if page.workspace.document.dirty else ""
+        return f"{page.title}{mark} — {tr('Superstep Studio')}"
+
+    def _count_tabs(self, workspace: Workspace | None) -> None:
+        self.sides.bottom.set_count("problems", len(workspace.problems.problems) if workspace else 0)
+        self.sides.bottom.set_count("messages", len(workspace.run.messages) if workspace else 0)
+        self.sides.right.set_count("requests", len(workspace.run.requests) if workspace else 0)
+
+    def _watch(self, workspace: Workspace | None) -> None:
+        """Follows the signals of the workspace that is shown, and no longer those of the one before."""
+        for shown, join in ((self._shown_workspace, "disconnect"), (workspace, "connect")):
+            if shown is None:
+                continue
+            document, run = shown.document, shown.run
+            signals = (document.changed, document.dirty_changed, document.path_changed,
+                       document.undo_stack.indexChanged, shown.selection.changed, shown.problems.changed,
+                       run.state_changed, run.updated)  # fmt: skip
+            for signal in signals:
+                getattr(signal, join)(self.schedule_refresh)
+            getattr(run.failed_to_start, join)(self._on_run_failed_to_start)
+            getattr(shown.selection.changed, join)(self._on_selection_changed)
+            getattr(run.state_changed, join)(self._on_run_state_changed)
+        self._shown_workspace = workspace
+
+    def _on_tabs_current_changed(self) -> None:
+        page = self.page
+        workspace = page.workspace if page is not None else None
+        if workspace is not self._shown_workspace:
+            self._watch(workspace)
+            self.sides.set_workspace(workspace)
+            if page is not None:
+                workflow = page.workspace.document.workflow
+                self.tool_bar.input.set_history(self._memory.inputs.get(workflow.id, []))
+                self.tool_bar.input.setText(page.input_text)
+        self.sides.layouts.show_docks(page is not None)
+        self.refresh()
+
+    def _on_tabs_close_requested(self, page: DocumentPage) -> None:
+        if isinstance(page, WorkflowPage):
+            self.files.close(page, self._after_closing)
+        else:
+            self.tabs.remove(page)
+            self._after_closing()
+
+    def _after_closing(self) -> None:
+        if not self.tabs.pages():
+            self.show_welcome()
+
+    def _on_files_opened(self, page: WorkflowPage) -> None:
+        for other in self.tabs.pages():
+            if other.kind == "welcome":
+                self.tabs.remove(other)
+        history = self._memory.inputs.get(page.workspace.document.workflow.id, [])
+        page.input_text = history[0] if history else page.workspace.document.workflow.sample_input
+        self.tool_bar.input.setText(page.input_text)
+        self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
+        self.actions_.add_canvas_widget(page.canvas)
+        page.canvas.setFocus()
+
+    def _on_input_text_changed(self, page: WorkflowPage, text: str) -> None:
+        if page is self.page:
+            page.input_text = text
+
+    def _on_input_submitted(self, _text: str) -> None:
+        if self.actions_["run.run"].isEnabled():
+            self.actions_["run.run"].trigger()
+
+    def _on_profile_chosen(self, name: str) -> None:
+        from studio.settings.profiles import read_profiles, write_profiles
+
+        write_profiles(replace(read_profiles()[0], default=name))
+        self.refresh_profiles()
+
+    def _on_status_problems_requested(self) -> None:
+        self.sides.show_panel("problems")
+
+    def _on_selection_changed(self) -> None:
+        if self._shown_workspace is not None and self._shown_workspace.selection.items:
+            self.sides.right.show_panel("inspector")
+
+    def _on_run_state_changed(self) -> None:
+        run = self._shown_workspace.run if self._shown_workspace is not None else None
+        if run is not None and run.requests and run.state is RunState.WAITING:
+            self.sides.right.show_panel("requests")
+
+    def _on_run_failed_to_start(self, sentence: str) -> None:
+        from studio.ui.dialogs.messages import show_problem
+
+        show_problem(self, tr("The run did not start."), sentence)
+
+    def _on_welcome_new_requested(self) -> None:
+        self.files.new()
+
+    def _on_export_node_chosen(self, page: WorkflowPage, node: str) -> None:
+        self.tabs.show_page(page)
+        page.workspace.selection.reveal(node)

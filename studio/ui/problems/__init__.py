@@ -1,0 +1,5 @@
+"""The list of problems."""
+
+from studio.ui.problems.panel import ProblemsPanel
+
+__all__ = ["ProblemsPanel"]

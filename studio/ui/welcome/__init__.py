@@ -1,0 +1,5 @@
+"""The first page."""
+
+from studio.ui.welcome.page import WelcomePage
+
+__all__ = ["WelcomePage"]

@@ -1,0 +1,126 @@
+"""A side of the window: panels behind tabs. The tab strip is the dock's title bar."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QWidget
+
+from studio.ui.theme import Theme
+
+
+class TabStrip(QWidget):
+    """A row of tabs, then room for small widgets at the right."""
+
+    double_clicked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("strip", "dock")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.bar = QTabBar()
+        self.bar.setDrawBase(False)
+        self.bar.setExpanding(False)
+        self.bar.setUsesScrollButtons(False)
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)
+        self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(5, 0, 8, 0)
+        self._row.setSpacing(6)
+        self._row.addWidget(self.bar)
+        self._row.addStretch(1)
+
+    def add_corner(self, widget: QWidget) -> None:
+        """Puts a small widget at the right end."""
+        self._row.addWidget(widget)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, self._theme.length(30))
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self._theme.length(30))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        # Qt would let the dock float; here a double-click on the header means default size.
+        event.accept()
+        self.double_clicked.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+
+class PanelDock(QDockWidget):
+    """Panels by key, one shown at a time."""
+
+    current_changed = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, title: str, least: int, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._theme = theme
+        self.setObjectName(f"dock.{name}")
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.strip = TabStrip(theme)
+        self.setTitleBarWidget(self.strip)
+        self._stack = QStackedWidget()
+        self.setWidget(self._stack)
+        if name == "bottom":
+            self._stack.setMinimumHeight(least - 30)
+        else:
+            self._stack.setMinimumWidth(least)
+        self._keys: list[str] = []
+        self._counts: dict[str, QLabel] = {}
+        self.strip.bar.currentChanged.connect(self._on_bar_current_changed)
+
+    @property
+    def current(self) -> str:
+        """Key of the panel that is shown."""
+        index = self.strip.bar.currentIndex()
+        return self._keys[index] if 0 <= index < len(self._keys) else ""
+
+    def keys(self) -> list[str]:
+        """The panels, in the order of their tabs."""
+        return list(self._keys)
+
+    def add(self, key: str, title: str, panel: QWidget) -> None:
+        """Adds a panel as the last tab."""
+        self._keys.append(key)
+        self._stack.addWidget(panel)
+        self.strip.bar.addTab(title)
+
+    def panel(self, key: str) -> QWidget:
+        """A panel by key. Raises ``KeyError``."""
+        found = self._stack.widget(self._keys.index(key)) if key in self._keys else None
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def show_panel(self, key: str) -> None:
+        """Brings a panel to the front; the dock must be visible for it to be seen."""
+        self.strip.bar.setCurrentIndex(self._keys.index(key))
+
+    def set_count(self, key: str, count: int) -> None:
+        """A number behind a tab's title; none for zero."""
+        label = self._counts.get(key)
+        if label is None:
+            label = self._counts[key] = QLabel()
+            label.setProperty("count", "true")
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        shown = str(count) if count else ""
+        if label.text() == shown:
+            return
+        label.setText(shown)
+        bar, index = self.strip.bar, self._keys.index(key)
+        # A tab keeps the width of its button from when it was set, so it is set again.
+        bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, None)
+        if count:
+            label.adjustSize()
+            bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, label)
+            label.show()
+        else:
+            label.hide()
+
+    def _on_bar_current_changed(self, index: int) -> None:
+        if 0 <= index < len(self._keys):
+            self._stack.setCurrentIndex(index)
+            self.current_changed.emit(self._keys[index])

@@ -1,0 +1,259 @@
+"""New, open, save, close, recover: what happens with files, one clear message where it does not work."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document.edits import ReplaceAll, SetWorkflow
+from studio.document.model import Workflow
+from studio.files import FileProblem, Recovery, read_workflow, write_workflow
+from studio.settings import recent, trust
+from studio.settings.places import resource
+from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
+from studio.ui.dialogs.messages import Choice, ask, show_problem
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.window.document_tabs import DocumentTabs
+from studio.ui.window.workflow_page import WorkflowPage
+
+_log = logging.getLogger(__name__)
+
+MakeWorkspace = Callable[[Workflow, Path | None], Workspace]
+"""Joins a document with its run model."""
+
+
+class FileFlows(QObject):
+    """Opens documents as tabs and puts them away. ``said`` is a line for the status bar."""
+
+    opened = Signal(object)
+    """WorkflowPage."""
+    saved = Signal(object)
+    """WorkflowPage."""
+    closing = Signal(object)
+    """WorkflowPage, just before it goes."""
+    recent_changed = Signal()
+    said = Signal(str)
+
+    def __init__(self, theme: Theme, tabs: DocumentTabs, window: QWidget, make_workspace: MakeWorkspace) -> None:
+        super().__init__(window)
+        self._theme, self._tabs, self._window = theme, tabs, window
+        self._make_workspace = make_workspace
+
+    # ---- open
+    def pages(self) -> list[WorkflowPage]:
+        """The open workflows, in the order of the tabs."""
+        return [page for page in self._tabs.pages() if isinstance(page, WorkflowPage)]
+
+    def new(self) -> WorkflowPage:
+        """An empty workflow in a new tab."""
+        return self._show(Workflow(name=self._free_name()), None)
+
+    def new_from_template(self, file: Path) -> None:
+        """A copy of a template, with an id of its own, not saved yet."""
+        workflow = self._read(file)
+        if workflow is None:
+            return
+        if file.is_relative_to(resource("templates")):
+            trust.trust(workflow)
+        self._show(workflow.model_copy(update={"id": uuid4().hex}), None)
+
+    def ask_open(self) -> None:
+        """Asks for files and opens them."""
+        choose_workflows(self._window, self._folder(), self.open_all)
+
+    def open_all(self, files: Sequence[Path]) -> None:
+        """Opens files; one that is open already comes to the front."""
+        for file in files:
+            self.open(file)
+
+    def open(self, file: Path) -> WorkflowPage | None:
+        """Opens one file, or says why not."""
+        file = file.absolute()
+        for page in self.pages():
+            if page.workspace.document.path == file:
+                self._tabs.show_page(page)
+                return page
+        workflow = self._read(file)
+        if workflow is None:
+            return None
+        self._remember(file, workflow.name)
+        return self._show(workflow, file)
+
+    def recover(self, found: Recovery) -> WorkflowPage | None:
+        """Opens what a program that died left: the saved document, and the unsaved changes as one step on top."""
+        try:
+            workflow = found.workflow()
+        except FileProblem as problem:
+            self._could_not(tr("The unsaved work could not be recovered."), problem)
+            return None
+        saved = self._saved_version(found)
+        page = self._show(saved or Workflow(id=workflow.id, name=workflow.name), found.path if saved else None)
+        page.workspace.document.execute(ReplaceAll(workflow), tr("Recover unsaved work"))
+        page.autosave.record_now()
+        found.discard()
+        self.recent_changed.emit()
+        return page
+
+    # ---- save
+    def save(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
+        """Saves into the document's file, or asks for one; ``then`` runs only after it is saved."""
+        path = page.workspace.document.path
+        if path is None:
+            self.save_as(page, then)
+        else:
+            self._write(page, path, then)
+
+    def save_as(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
+        """Asks for a file and saves into it."""
+        suggestion = self._folder() / f"{file_name(page.title)}{SUFFIX}"
+        path = page.workspace.document.path
+        choose_target(self._window, path or suggestion, partial(self._write, page, then=then))
+
+    # ---- close
+    def close(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
+        """Closes a tab; with unsaved changes it asks first. ``then`` runs only if the tab was closed."""
+        if not page.workspace.document.dirty:
+            self._close(page, then)
+            return
+        self._tabs.show_page(page)
+        ask(
+            self._window,
+            tr("Save the changes to {name}?").format(name=page.title),
+            tr("Without saving, the changes since the last save are lost."),
+            (
+                Choice(tr("Save"), partial(self.save, page, partial(self._close, page, then)), default=True),
+                Choice(tr("Discard"), partial(self._close, page, then)),
+                Choice(tr("Cancel"), _nothing, cancels=True),
+            ),
+        )
+
+    def close_all(self, then: Callable[[], None]) -> None:
+        """Asks about every document with unsaved changes; ``then`` runs when none is left that wants to stay open."""
+        dirty = [page for page in self.pages() if page.workspace.document.dirty]
+        if dirty:
+            self.close(dirty[0], partial(self.close_all, then))
+        else:
+            then()
+
+    # ---- parts
+    def _show(self, workflow: Workflow, path: Path | None) -> WorkflowPage:
+        page = WorkflowPage(self._theme, self._make_workspace(workflow, path))
+        document = page.workspace.document
+        self._tabs.add(page, page.title, "own:layout", str(path or ""))
+        describe = partial(self._describe, page)
+        document.changed.connect(describe)
+        document.dirty_changed.connect(describe)
+        document.path_changed.connect(describe)
+        self.opened.emit(page)
+        return page
+
+    def _describe(self, page: WorkflowPage, _changed: object = None) -> None:
+        document = page.workspace.document
+        self._tabs.describe(page, page.title, document.dirty, str(document.path or ""))
+
+    def _read(self, file: Path) -> Workflow | None:
+        try:
+            return read_workflow(file)
+        except (FileProblem, OSError) as problem:
+            self._could_not(tr("{name} could not be opened.").format(name=file.name), problem)
+        return None
+
+    def _could_not(self, title: str, problem: FileProblem | OSError) -> None:
+        show_problem(self._window, title, _detail(problem))
+
+    def _saved_version(self, found: Recovery) -> Workflow | None:
+        """The file under the unsaved changes; None if there is none or it cannot be read."""
+        if found.path is None:
+            return None
+        try:
+            return read_workflow(found.path)
+        except (FileProblem, OSError):
+            return None
+
+    def _write(self, page: WorkflowPage, path: Path, then: Callable[[], None] | None = None) -> None:
+        document = page.workspace.document
+        if document.path is not None and path.absolute() != document.path and document.path.exists():
+            # The original stays where it is; two files must not share one history of runs.
+            document.execute(SetWorkflow({"id": uuid4().hex}), tr("Save as a copy"))
+            self.said.emit(tr("{name} is a copy with a history of its own.").format(name=path.name))
+        try:
+            write_workflow(document.workflow, path)
+        except (FileProblem, OSError) as error:
+            self._not_saved(page, path, error, then)
+            return
+        document.mark_saved(path.absolute())
+        page.autosave.saved()
+        trust.trust_list().keep_typed(document.workflow)
+        self._remember(path.absolute(), document.workflow.name)
+        self.saved.emit(page)
+        if then is not None:
+            then()
+
+    def _not_saved(
+        self, page: WorkflowPage, path: Path, error: FileProblem | OSError, then: Callable[[], None] | None
+    ) -> None:
+        show_problem(
+            self._window,
+            tr("{name} could not be saved.").format(name=path.name),
+            f"{_detail(error)}\n\n{tr('Your changes are still in the window.')}",
+            (
+                Choice(tr("Save as…"), partial(self.save_as, page, then), default=True),
+                Choice(tr("Try again"), partial(self._write, page, path, then)),
+                Choice(tr("Cancel"), _nothing, cancels=True),
+            ),
+        )
+
+    def _close(self, page: WorkflowPage, then: Callable[[], None] | None) -> None:
+        page.autosave.discard()
+        self.closing.emit(page)
+        self._tabs.remove(page)
+        if then is not None:
+            then()
+
+    def _remember(self, path: Path, name: str) -> None:
+        try:
+            recent.opened(path, name)
+        except OSError as error:
+            _log.info("The list of recent files cannot be written: %s", error)
+        self.recent_changed.emit()
+
+    def _folder(self) -> Path:
+        """Where dialogs start: beside the current file, else in the user's documents."""
+        page = self._tabs.current
+        path = page.workspace.document.path if page is not None and page.workspace is not None else None
+        if path is not None:
+            return path.parent
+        documents = Path.home() / "Documents"
+        return documents if documents.is_dir() else Path.home()
+
+    def _free_name(self) -> str:
+        taken = {page.title for page in self.pages()}
+        names = [tr("Untitled"), *(f"{tr('Untitled')} {n}" for n in range(2, len(taken) + 3))]
+        return next(name for name in names if name not in taken)
+
+
+def file_name(title: str) -> str:
+    """A file name made from a title: words with hyphens, without characters that some system refuses."""
+    kept = "".join(c if c.isalnum() or c in "-_" else " " for c in title.lower())
+    return "-".join(kept.split())[:80] or "workflow"
+
+
+def _detail(problem: FileProblem | OSError) -> str:
+    """What is wrong, where, and the way out."""
+    if isinstance(problem, OSError):
+        reason = problem.strerror or str(problem)
+        return reason if reason.endswith(".") else f"{reason}."
+    where = f"{problem.message} ({problem.place})" if problem.place else problem.message
+    return "\n\n".join(text for text in (where, problem.way_out) if text)
+
+
+def _nothing() -> None:
+    return

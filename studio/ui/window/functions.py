@@ -1,0 +1,198 @@
+"""What each action of the action list does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QWidget
+
+from studio.document import commands
+from studio.ui.dialogs.messages import inform
+from studio.ui.text import tr
+from studio.ui.window.workflow_page import WorkflowPage
+
+if TYPE_CHECKING:
+    from studio.ui.main_window import MainWindow
+
+Function = Callable[[], None]
+
+
+def functions(window: MainWindow) -> dict[str, Function]:
+    """Action id -> function. An action that is missing here is not drawn."""
+    return {
+        **_file(window),
+        **_edit(window),
+        **_view(window),
+        **_run(window),
+        **_go(window),
+        "app.palette": window.palettes.show_commands,
+        "app.settings": window.show_settings,
+        "app.quit": window.close_window,
+        "app.about": partial(_about, window),
+    }
+
+
+def on_page(window: MainWindow, act: Callable[[WorkflowPage], Any]) -> Function:
+    """A function for the current workflow; nothing without one."""
+
+    def run() -> None:
+        page = window.page
+        if page is not None:
+            act(page)
+
+    return run
+
+
+def _file(window: MainWindow) -> dict[str, Function]:
+    files = window.files
+    return {
+        "file.new": lambda: (files.new(), None)[1],
+        "file.open": files.ask_open,
+        "file.save": on_page(window, files.save),
+        "file.save_as": on_page(window, files.save_as),
+        "file.export": on_page(window, window.show_export),
+        "file.close": window.close_tab,
+    }
+
+
+def _edit(window: MainWindow) -> dict[str, Function]:
+    return {
+        "edit.undo": on_page(window, lambda page: page.workspace.document.undo_stack.undo()),
+        "edit.redo": on_page(window, lambda page: page.workspace.document.undo_stack.redo()),
+        "edit.select_all": on_page(window, _select_all),
+        "edit.set_start": on_page(window, _set_start),
+        "edit.find": window.palettes.show_nodes,
+    }
+
+
+def _view(window: MainWindow) -> dict[str, Function]:
+    sides = window.sides
+    return {
+        **{f"view.{side}": partial(sides.layouts.toggle, side) for side in ("left", "bottom", "right", "checkpoints")},
+        "view.canvas_only": sides.layouts.toggle_canvas_only,
+        "view.default_layout": sides.layouts.reset,
+        "view.full_screen": window.toggle_full_screen,
+        "theme.system": partial(window.choose_theme, "system"),
+        "theme.light": partial(window.choose_theme, "light"),
+        "theme.dark": partial(window.choose_theme, "dark"),
+    }
+
+
+def _run(window: MainWindow) -> dict[str, Function]:
+    def start(act: Callable[[WorkflowPage, str], None]) -> Function:
+        def run() -> None:
+            page = window.page
+            if page is not None:
+                text = window.tool_bar.input.text()
+                window.remember_input(page, text)
+                window.enter_run()
+                act(page, text)
+
+        return run
+
+    return {
+        "run.run": start(lambda page, text: page.workspace.run.run(text)),
+        "run.step": start(lambda page, text: page.workspace.run.step(text)),
+        "run.pause": on_page(window, lambda page: page.workspace.run.pause()),
+        "run.stop": on_page(window, window.stop_run),
+        "run.restart": on_page(window, lambda page: page.workspace.run.restart()),
+        "run.input": window.focus_input,
+        "run.request": partial(_show_and_focus, window, "requests"),
+        "run.breakpoint": on_page(window, _toggle_breakpoint),
+        "checkpoint.restore": on_page(window, _restore),
+        "checkpoint.fork": on_page(window, _fork),
+        "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
+    }
+
+
+def _go(window: MainWindow) -> dict[str, Function]:
+    return {
+        "go.next_tab": partial(window.tabs.step, 1),
+        "go.previous_tab": partial(window.tabs.step, -1),
+        "go.canvas": on_page(window, lambda page: page.canvas.setFocus()),
+        "go.inspector": partial(_show_and_focus, window, "inspector"),
+        "go.run_panel": partial(_show_and_focus, window, "run"),
+        "go.outline": partial(_focus_outline, window),
+        "go.problems": partial(_show_and_focus, window, "problems"),
+        "go.next_panel": partial(_step_panel, window, 1),
+        "go.previous_panel": partial(_step_panel, window, -1),
+        "go.next_problem": partial(_step_problem, window, 1),
+        "go.previous_problem": partial(_step_problem, window, -1),
+        "go.welcome": window.show_welcome,
+    }
+
+
+def _select_all(page: WorkflowPage) -> None:
+    workflow = page.workspace.document.workflow
+    page.workspace.selection.select(item.id for item in (*workflow.nodes, *workflow.edges, *workflow.notes))
+
+
+def _set_start(page: WorkflowPage) -> None:
+    items = page.workspace.selection.items
+    node = page.workspace.document.workflow.node(items[0]) if len(items) == 1 else None
+    if node is not None:
+        document = page.workspace.document
+        edit = commands.set_start(document.workflow, node.id)
+        document.execute(edit, tr("Set {name} as start").format(name=node.name))
+
+
+def _toggle_breakpoint(page: WorkflowPage) -> None:
+    for item in page.workspace.selection.items[:1]:
+        page.workspace.run.toggle_breakpoint(item)
+
+
+def _restore(page: WorkflowPage) -> None:
+    checkpoint = page.workspace.selection.checkpoint
+    if checkpoint is not None:
+        page.workspace.run.restore(checkpoint)
+
+
+def _fork(page: WorkflowPage) -> None:
+    checkpoint = page.workspace.selection.checkpoint
+    if checkpoint is not None:
+        page.workspace.run.fork(checkpoint)
+
+
+def _show_and_focus(window: MainWindow, key: str) -> None:
+    focus_into(window.sides.show_panel(key))
+
+
+def _focus_outline(window: MainWindow) -> None:
+    window.sides.show_panel("palette")
+    focus_into(window.sides.outline)
+
+
+def _step_panel(window: MainWindow, by: int) -> None:
+    page = window.page
+    if page is None:
+        return
+    places: list[QWidget] = [page.canvas, *window.sides.focus_places()]
+    focus = window.focusWidget()
+    at = next((i for i, w in enumerate(places) if focus is not None and (w is focus or w.isAncestorOf(focus))), 0)
+    focus_into(places[(at + by) % len(places)])
+
+
+def _step_problem(window: MainWindow, by: int) -> None:
+    window.sides.show_panel("problems")
+    window.sides.problems.step(by)
+
+
+def focus_into(widget: QWidget) -> None:
+    """Gives the focus to a panel: to itself if it takes it, else to the first thing in it that does."""
+    taken = [w for w in (widget, *widget.findChildren(QWidget)) if w.isVisibleTo(widget) and w.focusPolicy().value & 1]
+    (taken[0] if taken else widget).setFocus()
+
+
+def _about(window: MainWindow) -> None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from PySide6.QtCore import qVersion
+
+    try:
+        number = version("superstep-studio")
+    except PackageNotFoundError:
+        number = tr("from a checkout")
+    detail = tr("Draw, run, step, rewind, branch and export agent workflows.\nMIT licence. Qt {qt}.")
+    inform(window, f"Superstep Studio {number}", detail.format(qt=qVersion()))

@@ -1,0 +1,156 @@
+"""The docks of the window and its two layouts, *edit* and *debug*."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import QDockWidget, QMainWindow
+
+from studio.ui.window.dock import PanelDock
+from studio.ui.window.memory import WindowMemory
+
+LayoutName = Literal["edit", "debug"]
+VERSION = 1
+"""Saved layouts of another version are not used."""
+
+
+class WindowLayouts(QObject):
+    """Shows the docks on workflow pages and hides them elsewhere; keeps one arrangement per layout."""
+
+    changed = Signal()
+    """A side was shown or hidden."""
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        left: PanelDock,
+        right: PanelDock,
+        bottom: PanelDock,
+        checkpoints: QDockWidget,
+        memory: WindowMemory,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._memory = window, memory
+        self.left, self.right, self.bottom, self.checkpoints = left, right, bottom, checkpoints
+        self.current: LayoutName = "edit"
+        self._shown = False
+        self._before_canvas_only: tuple[bool, ...] | None = None
+        window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        window.setDockNestingEnabled(True)
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, left)
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, right)
+        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, bottom)
+        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, checkpoints)
+        window.splitDockWidget(bottom, checkpoints, Qt.Orientation.Vertical)
+        for dock in self._docks():
+            dock.hide()
+
+    def show_docks(self, shown: bool) -> None:
+        """Whether there are docks at all: on a workflow yes, on the welcome page no."""
+        if shown == self._shown:
+            return
+        if not shown:
+            self._keep()
+        self._shown = shown
+        if shown:
+            self._arrange()
+        else:
+            for dock in self._docks():
+                dock.hide()
+        self.changed.emit()
+
+    def switch(self, name: LayoutName) -> None:
+        """Changes to a layout; what was arranged by hand in the one before is kept."""
+        if name == self.current:
+            return
+        if self._shown:
+            self._keep()
+        self.current = name
+        if self._shown:
+            self._arrange()
+        self.changed.emit()
+
+    def reset(self) -> None:
+        """The default arrangement of the current layout."""
+        self._memory.layouts.pop(self.current, None)
+        self._before_canvas_only = None
+        if self._shown:
+            self._default()
+        self.changed.emit()
+
+    def is_shown(self, side: str) -> bool:
+        """Whether ``left``, ``right``, ``bottom`` or ``checkpoints`` is open."""
+        return self._shown and not self._dock(side).isHidden()
+
+    def toggle(self, side: str) -> None:
+        """Opens or closes a side."""
+        dock = self._dock(side)
+        dock.setVisible(dock.isHidden())
+        self._before_canvas_only = None
+        self.changed.emit()
+
+    def open(self, side: str) -> None:
+        """Opens a side if it is closed."""
+        if self._shown and self._dock(side).isHidden():
+            self.toggle(side)
+
+    @property
+    def canvas_only(self) -> bool:
+        """Whether all sides are closed for the canvas."""
+        return self._before_canvas_only is not None
+
+    def toggle_canvas_only(self) -> None:
+        """Gives the whole window to the canvas, and takes it back."""
+        before = self._before_canvas_only
+        if before is None:
+            self._before_canvas_only = tuple(not dock.isHidden() for dock in self._docks())
+            for dock in self._docks():
+                dock.hide()
+        else:
+            self._before_canvas_only = None
+            for dock, shown in zip(self._docks(), before, strict=True):
+                dock.setVisible(shown)
+        self.changed.emit()
+
+    def remember(self) -> None:
+        """Puts the current arrangement into the memory, before the window closes."""
+        if self._shown:
+            self._keep()
+
+    def _keep(self) -> None:
+        if self._before_canvas_only is None:
+            self._memory.layouts[self.current] = bytes(self._window.saveState(VERSION).data()).hex()
+
+    def _arrange(self) -> None:
+        self._before_canvas_only = None
+        saved = self._memory.layouts.get(self.current, "")
+        try:
+            state = QByteArray(bytes.fromhex(saved))
+        except ValueError:
+            state = QByteArray()
+        if state.isEmpty() or not self._window.restoreState(state, VERSION):
+            self._default()
+
+    def _default(self) -> None:
+        size = self._window.size()
+        small = size.width() < 1400 or size.height() < 820
+        self.right.show()
+        self.bottom.show()
+        self.checkpoints.show()
+        self.left.setVisible(not small)
+        debug = self.current == "debug"
+        height = (220 if small else 304) if debug else (150 if small else 178)
+        self._window.resizeDocks([self.left, self.right], [216, 300 if small else 332], Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.bottom, self.checkpoints], [height, 98], Qt.Orientation.Vertical)
+
+    def _dock(self, side: str) -> QDockWidget:
+        return {"left": self.left, "right": self.right, "bottom": self.bottom, "checkpoints": self.checkpoints}[side]
+
+    def _docks(self) -> tuple[QDockWidget, ...]:
+        return (self.left, self.right, self.bottom, self.checkpoints)
+
+
+DEFAULT_SIZE = QSize(1600, 1000)
+LEAST_SIZE = QSize(960, 600)

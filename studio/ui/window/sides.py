@@ -1,0 +1,142 @@
+"""The panels around the canvas, in their docks. All are given the same workspace at the same time."""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSplitter, QToolButton, QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.ui.problems import ProblemsPanel
+from studio.ui.status.totals import RunTotals
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.window.dock import PanelDock
+from studio.ui.window.layouts import WindowLayouts
+from studio.ui.window.memory import WindowMemory
+from studio.ui.window.panels import make
+
+
+class _Panel(Protocol):
+    def set_workspace(self, workspace: Workspace | None) -> None: ...
+
+
+class Sides(QObject):
+    """Builds docks and panels; knows which panel is where."""
+
+    def __init__(self, theme: Theme, window: QMainWindow, memory: WindowMemory) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._workspace: Workspace | None = None
+        self.palette = make("studio.ui.palette", "PalettePanel", theme)
+        self.outline = make("studio.ui.outline", "OutlinePanel", theme)
+        self.debug = make("studio.ui.debug", "DebugPanel", theme)
+        self.inspector = make("studio.ui.inspector", "InspectorPanel", theme)
+        self.requests = make("studio.ui.requests", "RequestsPanel", theme)
+        self.run = make("studio.ui.run", "RunPanel", theme)
+        self.messages = make("studio.ui.run", "MessagesPanel", theme)
+        self.state = make("studio.ui.run", "StatePanel", theme)
+        self.events = make("studio.ui.run", "EventsPanel", theme)
+        self.problems = ProblemsPanel(theme)
+        self.timeline = make("studio.ui.timeline", "TimelinePanel", theme)
+        self.totals = RunTotals(theme)
+        self.left = self._left_dock(window)
+        self.right = self._right_dock(window)
+        self.bottom = self._bottom_dock(window)
+        self.checkpoints = self._checkpoint_dock(window)
+        self.layouts = WindowLayouts(window, self.left, self.right, self.bottom, self.checkpoints, memory)
+
+    def set_workspace(self, workspace: Workspace | None) -> None:
+        """Shows another workflow in every panel."""
+        if workspace is self._workspace:
+            return
+        self._workspace = workspace
+        for panel in self._panels():
+            panel.set_workspace(workspace)
+        self.totals.set_workspace(workspace)
+
+    def show_panel(self, key: str) -> QWidget:
+        """Opens the side of a panel and brings the panel to the front."""
+        for side, dock in (("left", self.left), ("right", self.right), ("bottom", self.bottom)):
+            if key in dock.keys():
+                self.layouts.open(side)
+                dock.show_panel(key)
+                return dock.panel(key)
+        self.layouts.open("checkpoints")
+        return cast(QWidget, self.timeline)
+
+    def focus_places(self) -> list[QWidget]:
+        """The visible panels, in the order in which F6 visits them."""
+        docks = (("left", self.left), ("right", self.right), ("bottom", self.bottom))
+        found = [dock.panel(dock.current) for side, dock in docks if self.layouts.is_shown(side)]
+        if self.layouts.is_shown("checkpoints"):
+            found.append(cast(QWidget, self.timeline))
+        return found
+
+    def _panels(self) -> tuple[_Panel, ...]:
+        return (
+            self.palette,
+            self.outline,
+            self.debug,
+            self.inspector,
+            self.requests,
+            self.run,
+            self.messages,
+            self.state,
+            self.events,
+            self.problems,
+            self.timeline,
+        )
+
+    def _left_dock(self, window: QMainWindow) -> PanelDock:
+        dock = PanelDock(self._theme, "left", tr("Left side"), 180, window)
+        both = QSplitter(Qt.Orientation.Vertical)
+        both.setObjectName("palette_and_outline")
+        both.setChildrenCollapsible(False)
+        both.addWidget(self.palette)
+        both.addWidget(self.outline)
+        both.setStretchFactor(1, 1)
+        dock.add("palette", tr("Palette"), both)
+        dock.add("debug", tr("Debug"), self.debug)
+        return dock
+
+    def _right_dock(self, window: QMainWindow) -> PanelDock:
+        dock = PanelDock(self._theme, "right", tr("Right side"), 280, window)
+        dock.add("inspector", tr("Inspector"), self.inspector)
+        dock.add("requests", tr("Requests"), self.requests)
+        return dock
+
+    def _bottom_dock(self, window: QMainWindow) -> PanelDock:
+        dock = PanelDock(self._theme, "bottom", tr("Bottom panels"), 120, window)
+        dock.add("run", tr("Run"), self.run)
+        dock.add("messages", tr("Messages"), self.messages)
+        dock.add("state", tr("State"), self.state)
+        dock.add("events", tr("Events"), self.events)
+        dock.add("problems", tr("Problems"), self.problems)
+        dock.strip.add_corner(self.totals)
+        fold = QToolButton()
+        fold.setObjectName("fold_bottom")
+        fold.setIcon(self._theme.icon("chevron-down", "muted"))
+        fold.setToolTip(tr("Close the bottom panels (Alt+2)"))
+        fold.setFixedSize(24, 24)
+        fold.clicked.connect(self._on_fold_clicked)
+        dock.strip.add_corner(fold)
+        return dock
+
+    def _checkpoint_dock(self, window: QMainWindow) -> QDockWidget:
+        dock = QDockWidget(tr("Checkpoints"), window)
+        dock.setObjectName("dock.checkpoints")
+        dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        nothing = QWidget()
+        nothing.setFixedHeight(0)
+        dock.setTitleBarWidget(nothing)
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.timeline)
+        dock.setWidget(holder)
+        return dock
+
+    def _on_fold_clicked(self) -> None:
+        self.layouts.toggle("bottom")

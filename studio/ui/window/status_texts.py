@@ -1,0 +1,54 @@
+"""What the status bar says about a workspace."""
+
+from __future__ import annotations
+
+from studio.bridge.workspace import Workspace
+from studio.document.model import FanOutEdge, SwitchEdge, Workflow
+from studio.settings.profiles import OFFLINE_NAME
+from studio.ui.status.status_bar import StatusBar
+from studio.ui.text import tr
+
+
+def show_status(bar: StatusBar, workspace: Workspace | None, profile: str) -> None:
+    """Shows everything of a workspace, or of the model alone."""
+    if profile in ("", OFFLINE_NAME):
+        bar.show_privacy(tr("No account · nothing leaves this computer"))
+    else:
+        bar.show_privacy(tr("Model calls go to {profile}").format(profile=profile))
+    if workspace is None:
+        bar.clear_document(tr("{profile} ready").format(profile=profile or OFFLINE_NAME))
+        return
+    workflow = workspace.document.workflow
+    bar.show_state(workspace.run.state)
+    bar.show_counts(*counts(workflow))
+    problems = workspace.problems.problems
+    errors = sum(p.severity == "error" for p in problems)
+    bar.show_problems(errors, sum(p.severity == "warning" for p in problems))
+    bar.show_selection(selection_text(workspace))
+
+
+def counts(workflow: Workflow) -> tuple[int, int]:
+    """Cards and lines: bars and rhombi are neither nodes nor edges, their legs are edges."""
+    cards = sum(node.kind != "join" for node in workflow.nodes)
+    lines = 0
+    for edge in workflow.edges:
+        if isinstance(edge, SwitchEdge):
+            lines += len(edge.cases) + (edge.default is not None) + (edge.source is not None)
+        elif isinstance(edge, FanOutEdge):
+            lines += len(edge.targets) + (edge.source is not None)
+        else:
+            lines += len(getattr(edge, "sources", ("",)))
+    return cards, lines
+
+
+def selection_text(workspace: Workspace) -> str:
+    """ "Writer selected", "3 items selected"."""
+    items = workspace.selection.items
+    if not items:
+        return ""
+    if len(items) > 1:
+        return tr("{n} items selected").format(n=len(items))
+    workflow = workspace.document.workflow
+    found = workflow.node(items[0]) or workflow.edge(items[0])
+    name = getattr(found, "name", "") or tr("Edge")
+    return tr("{name} selected").format(name=name)

@@ -1,0 +1,58 @@
+"""The page of one workflow: its canvas, and above it the bar that asks before foreign code may run."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document.model import Workflow
+from studio.settings import trust
+from studio.ui.theme import Theme
+from studio.ui.trust_bar import TrustBar
+from studio.ui.window.autosave import Autosave
+from studio.ui.window.document_tabs import DocumentPage
+from studio.ui.window.panels import make
+
+_FOREIGN = ("Paste", "Import", "Recover")
+"""Steps that bring code which nobody typed here."""
+
+
+class WorkflowPage(DocumentPage):
+    """Owns its workspace."""
+
+    kind = "workflow"
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.workspace: Workspace = workspace
+        self.input_text = ""
+        self.autosave = Autosave(workspace.document, self)
+        workspace.setParent(self)
+        self._accepted: Workflow = workspace.document.workflow
+        self.canvas = make("studio.ui.canvas", "CanvasView", theme)
+        self.canvas.set_workspace(workspace)
+        self.trust_bar = TrustBar(theme)
+        self.trust_bar.trusted.connect(self._on_trust_bar_trusted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.trust_bar)
+        column.addWidget(self.canvas, 1)
+        workspace.document.changed.connect(self._on_document_changed)
+        self.trust_bar.show_workflow(workspace.document.workflow)
+
+    @property
+    def title(self) -> str:
+        """The name of the workflow."""
+        return self.workspace.document.workflow.name
+
+    def _on_document_changed(self, _changes: object) -> None:
+        before, now = self._accepted, self.workspace.document.workflow
+        self._accepted = now
+        if not self.workspace.document.undo_stack.undoText().startswith(_FOREIGN):
+            trust.accept_typed(before, now)
+        self.trust_bar.show_workflow(now)
+
+    def _on_trust_bar_trusted(self) -> None:
+        trust.trust(self.workspace.document.workflow)
+        self.trust_bar.show_workflow(self.workspace.document.workflow)
