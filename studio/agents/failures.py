@@ -50,7 +50,7 @@ def from_body(text: str, *, partial: str = "", kind: ErrorKind | None = None) ->
     """The error that a body tells although the status was 200."""
     body = _json(text)
     code = _code(body)
-    status = int(code) if code.isdecimal() and 400 <= int(code) < 600 else None
+    status = _status(body)
     detail = _detail(body, text)
     if kind is None:
         kind = "server" if status is None and isinstance(body, Mapping | list) else _kind(status or 500, code, detail)
@@ -120,12 +120,18 @@ def _error_object(body: Any) -> Mapping[str, Any]:
 
 
 def _code(body: Any) -> str:
+    """What names the error best: a word before a number."""
     error = _error_object(body)
-    for key in ("code", "type", "status"):
-        value = error.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return ""
+    values = [error.get(key) for key in ("code", "type", "status")]
+    words = [v for v in values if isinstance(v, str) and v and not v.isdecimal()]
+    numbers = [str(v) for v in values if isinstance(v, int | str) and not isinstance(v, bool) and str(v).isdecimal()]
+    return next(iter([*words, *numbers]), "")
+
+
+def _status(body: Any) -> int | None:
+    """An HTTP status told as the code inside a body."""
+    code = str(_error_object(body).get("code"))
+    return int(code) if code.isdecimal() and 400 <= int(code) < 600 else None
 
 
 def _detail(body: Any, text: str) -> str:
@@ -172,9 +178,7 @@ def _parameter(body: Any, detail: str) -> str:
     named = _error_object(body).get("param")
     if isinstance(named, str) and named.split(".")[0] in PARAMETERS:
         return named.split(".")[0]
-    found = [p for p in PARAMETERS if p != "name" and re.search(rf"(?<![\w.]){p}(?!\w)", detail)]
-    if found == ["max_completion_tokens", "max_tokens"]:  # "use max_completion_tokens instead of max_tokens"
-        return "max_tokens" if detail.find("max_tokens") < detail.find("max_completion_tokens") else found[0]
+    found = [p for p in PARAMETERS if p != "name" and re.search(rf"(?<!\w){p}(?!\w)", detail)]
     return found[0] if len(found) == 1 else ""
 
 

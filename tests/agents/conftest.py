@@ -1,0 +1,51 @@
+"""Clients for loopback servers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from studio.agents import ChatRequest, ClientSettings, NoHooks, OpenAIChatClient, Usage, user
+
+MakeClient = Callable[..., OpenAIChatClient]
+
+
+@dataclass
+class Notes(NoHooks):
+    """Hooks that keep what they are told."""
+
+    retries: list[tuple[int, float, str]] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    finished: list[tuple[str, Usage | None, str | None, str]] = field(default_factory=list)
+
+    def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
+        self.retries.append((attempt, wait, reason))
+
+    def tokens(self, text: str, kind: str) -> None:
+        self.texts.append((kind, text))
+
+    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None:
+        self.finished.append((call, usage, finish_reason, error))
+
+
+@pytest.fixture
+async def make_client() -> AsyncIterator[MakeClient]:
+    """Makes clients that are closed after the test; one try only unless the test says otherwise."""
+    made: list[OpenAIChatClient] = []
+
+    def make(url: str, **settings: Any) -> OpenAIChatClient:
+        client = OpenAIChatClient(ClientSettings(url, **{"api_key": "k", "model": "m", "tries": 1, **settings}))
+        made.append(client)
+        return client
+
+    yield make
+    for client in made:
+        await client.close()
+
+
+@pytest.fixture
+def request_hello() -> ChatRequest:
+    """A request of one user message."""
+    return ChatRequest((user("hello"),), call="m1")
