@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import is_
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ FEW = 4
 """Items up to which a list is no chain."""
 _KEPT_OBJECTS = 50_000
 _KEPT_LISTS = 512
+_FIRM = (str, int, float, bool, bytes)
 _MARKS = frozenset({"#", "@", "$"})
 
 Packed = Any
@@ -100,8 +101,18 @@ class Packer:
         for name, item in fields.items():
             packed[name] = self._list(item) if type(item) is tuple else self.pack(item)
         content = self._contents.content(dumps(packed))
-        self._keep(value, content)
+        if self._firm(fields.values()):
+            self._keep(value, content)
         return content
+
+    def _firm(self, values: Iterable[Any]) -> bool:
+        """Whether nothing in there can change: only such objects are remembered or shared."""
+        return all(
+            value is None
+            or isinstance(value, _FIRM)
+            or (self._firm(value) if type(value) is tuple else id(value) in self._objects)
+            for value in values
+        )
 
     def _keep(self, value: object, content: int) -> None:
         if len(self._objects) >= _KEPT_OBJECTS:
@@ -142,7 +153,7 @@ class Packer:
     # ---------------------------------------------------------------------------------------------- unpacking
 
     def unpack(self, packed: Packed) -> Any:
-        """The value again, with containers of its own; objects of the codec may be shared."""
+        """The value again, with containers of its own; objects that cannot change may be shared."""
         if type(packed) is list:
             return [self.unpack(item) for item in packed]
         if type(packed) is not dict:
@@ -167,8 +178,9 @@ class Packer:
         packed = json.loads(self._contents.body(content) if body is None else body)
         value = self.unpack(packed)
         if type(packed) is dict and packed.get("$") not in (None, "tuple", "dict"):
-            if len(self._loaded) >= _KEPT_OBJECTS:
-                self._loaded.clear()
-            self._loaded[content] = value
-            self._keep(value, content)
+            if self._firm(self._codec.open(value)[1].values()):
+                if len(self._loaded) >= _KEPT_OBJECTS:
+                    self._loaded.clear()
+                self._loaded[content] = value
+                self._keep(value, content)
         return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -26,10 +27,12 @@ class Scope:
     """What the nodes of one run share. ``emit`` is None when nobody listens: then no event is made at all."""
 
     __slots__ = (
+        "_cancelling",
         "_intermediate",
         "_outputs",
         "_told_pending",
         "emit",
+        "failed",
         "gate",
         "inside",
         "instance",
@@ -43,6 +46,7 @@ class Scope:
         "store",
         "streaming",
         "superstep",
+        "task",
         "types",
     )
 
@@ -76,9 +80,19 @@ class Scope:
         self.outputs: list[Any] = []
         self.intermediate: list[Any] = []
         self.raised: list[PendingRequest] = []
+        self.failed: str | None = None
+        """The node that raised first."""
         self._outputs: list[tuple[Rank, Any]] = []
         self._intermediate: list[tuple[Rank, Any]] = []
         self._told_pending = False
+        self.task = asyncio.current_task()
+        """The task that awaits the run; nodes may run in it or in tasks of their own."""
+        self._cancelling = 0 if self.task is None else self.task.cancelling()
+
+    def cancelled(self) -> bool:
+        """Whether somebody cancelled the current task since the run started."""
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > (self._cancelling if task is self.task else 0)
 
     def now(self) -> float:
         """Seconds since the run started."""

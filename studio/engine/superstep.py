@@ -25,16 +25,42 @@ _Join = tuple[int, list[QueuedMessage]]
 
 
 async def together(coroutines: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Runs all at once. The first error cancels the others, which are awaited before it is raised."""
+    """Runs all at once. The first error cancels the others, which are awaited before it is raised.
+
+    Not a ``TaskGroup``: that one leaves the awaiting task marked as cancelled after an error (before Python 3.13).
+    """
     if len(coroutines) == 1:
         await coroutines[0]
         return
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
-        async with asyncio.TaskGroup() as group:
-            for coroutine in coroutines:
-                group.create_task(coroutine)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
+        done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    except asyncio.CancelledError:
+        await _end([task for task in tasks if not task.done()])
+        raise
+    errors = [task.exception() for task in tasks if task in done and not task.cancelled()]
+    cancelled = bool(running) and await _end(list(running))
+    for error in errors:
+        if error is not None:
+            raise error
+    if cancelled:
+        raise asyncio.CancelledError
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]]) -> bool:
+    """Cancels the tasks and waits for them, however often the waiting itself is cancelled; says whether it was."""
+    for task in tasks:
+        task.cancel()
+    cancelled = False
+    while any(not task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            cancelled = True
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # noted, so that it is not reported as never retrieved
+    return cancelled
 
 
 class Superstep:
@@ -174,8 +200,7 @@ class Superstep:
             else:
                 await handler.run(data, ctx)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
+            if scope.cancelled():
                 raise
             stopped = NodeStopped(f"Node {node!r} cancelled itself in superstep {ctx.superstep}", [node])
             self._failed(ctx, stopped)
@@ -188,6 +213,7 @@ class Superstep:
 
     def _failed(self, ctx: Context, error: Exception) -> None:
         scope = self._scope
+        scope.failed = scope.failed or ctx.node
         if not getattr(error, "__notes__", None):
             error.add_note(f"Node {ctx.node}, superstep {ctx.superstep}")
         if scope.emit is not None:

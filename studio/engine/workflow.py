@@ -266,14 +266,13 @@ class Workflow:
         except BaseException as error:
             self._instance.state.discard()
             scope.settle(by_arrival=self._by_arrival)
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) or (task is not None and task.cancelling()):
+            if isinstance(error, asyncio.CancelledError) or scope.cancelled():
                 scope.status("CANCELLED")
                 if isinstance(error, asyncio.CancelledError):
                     raise
                 raise asyncio.CancelledError from error
             nodes: tuple[str, ...] = getattr(error, "nodes", ())
-            scope.tell(RunFailed, type(error).__name__, str(error), nodes[0] if nodes else None)
+            scope.tell(RunFailed, type(error).__name__, str(error), scope.failed or (nodes[0] if nodes else None))
             scope.status("FAILED")
             raise
         pending = self.pending_requests
