@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,15 +28,7 @@ def condition_name(owner: str, condition: Condition | None) -> str:
 
 def needs_state(condition: Condition | None) -> bool:
     """Whether a condition looks at shared state, which an edge cannot see."""
-    if condition is None:
-        return False
-    if condition.kind != "python":
-        return reads_state(condition)
-    try:
-        tree = ast.parse(condition.body)
-    except SyntaxError:
-        return False
-    return any(isinstance(n, ast.Name) and n.id == "state" for n in ast.walk(tree))
+    return condition is not None and reads_state(condition)
 
 
 class Tests:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -57,7 +58,17 @@ def reads_state(condition: Condition) -> bool:
         return bool(_STATE.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", condition.expression)))
     if condition.kind == "rules" and condition.rule is not None:
         return any(rule.path.split(".")[0] == "state" for rule in _all_rules(condition.rule))
+    if condition.kind == "python":
+        return _names_state(condition.body)
     return False
+
+
+def _names_state(body: str) -> bool:
+    try:
+        tree = ast.parse(body)
+    except SyntaxError:
+        return False
+    return any(isinstance(node, ast.Name) and node.id == "state" for node in ast.walk(tree))
 
 
 def _all_rules(rule: Rule) -> Iterator[Rule]:

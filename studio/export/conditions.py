@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from studio.document.checks_conditions import reads_state
 from studio.document.conditions import Condition, Rule, describe
 from studio.export.source import Module, identifier, is_async, literal, region, string
 
@@ -15,13 +16,14 @@ def function(module: Module, owner: str, condition: Condition) -> str:
     """Adds the predicate of an edge or case to a module; returns its name."""
     name = identifier(condition.name or f"when_{owner}", "when")
     module.need("typing", "Any")
+    stateful = ", state: Any = None" if reads_state(condition) else ""
     if condition.kind == "python":
         block = _python(module, name, owner, condition)
     else:
         rules = condition.kind == "rules"
         expression = _rule(module, condition.rule) if rules else _expression(module, condition.expression)
         doc = describe(condition).replace("\\", "").replace('"', "'")
-        block = f'# condition: {owner}\ndef {name}(message: Any) -> bool:\n    """{doc}"""\n    return {expression}'
+        block = f'# condition: {owner}\ndef {name}(message: Any{stateful}) -> bool:\n    """{doc}"""\n    return {expression}'
     module.blocks.append(block)
     return name
 
@@ -36,8 +38,9 @@ def _python(module: Module, name: str, owner: str, condition: Condition) -> str:
         f"# condition: {owner}\n"
         f"{waits}def _{name}(data: Any, text: Any, value: Any, type: Any, state: Any = None) -> Any:\n"
         f"    result: Any = None\n{region(owner, code, 1)}\n    return result\n\n\n"
-        f"{waits}def {name}(message: Any) -> bool:\n"
-        f'    return bool({await_}_{name}(message, at(message, "text"), at(message, "value"), at(message, "type")))'
+        f"{waits}def {name}(message: Any, state: Any = None) -> bool:\n"
+        f'    text, value, type = at(message, "text"), at(message, "value"), at(message, "type")\n'
+        f"    return bool({await_}_{name}(message, text, value, type, state))"
     )
 
 
@@ -74,7 +77,8 @@ def _inner(module: Module, rule: Rule) -> str:
 
 def _test(module: Module, rule: Rule) -> str:
     module.need(SUPPORT, "at")
-    found, wanted = f"at(message, {string(rule.path)})", literal(rule.value)
+    state = ", state" if rule.path.split(".")[0] == "state" else ""
+    found, wanted = f"at(message, {string(rule.path)}{state})", literal(rule.value)
     if rule.op == "matches":
         module.need(SUPPORT, "matches")
         return f"matches({found}, {wanted}{', ignore_case=True' if rule.ignore_case else ''})"
@@ -101,7 +105,7 @@ class _Translated(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in ("text", "value", "type"):
             return self._call("at", ast.Name(id="message", ctx=ast.Load()), ast.Constant(node.id))
-        constants = {"true": True, "false": False, "null": None, "state": None}
+        constants = {"true": True, "false": False, "null": None}
         return ast.Constant(constants[node.id]) if node.id in constants else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:

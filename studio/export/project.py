@@ -7,7 +7,7 @@ from pathlib import Path
 
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.document.types import RUNNABLE
-from studio.export import executors, smoke
+from studio.export import executors, junctions, smoke
 from studio.export.agents import VARIABLES, agents_module
 from studio.export.python_types import types_module
 from studio.export.source import identifier, literal, region, string, with_relative_imports
@@ -57,7 +57,10 @@ def _package(workflow: Workflow, name: str, folder: Path | None, *, inner: bool)
     types = types_module(workflow)
     if types is not None:
         files["types.py"] = types
-    if workflow.state:
+    needed = junctions.any_needed(workflow)
+    if needed:
+        files["junctions.py"] = resource("export", "junctions.py.txt").read_text(encoding="utf-8")
+    if workflow.state or needed:
         initial = literal({declared.key: declared.initial for declared in workflow.state})
         files["state.py"] = resource("export", "state.py.txt").read_text(encoding="utf-8").format(initial=initial)
     names = [module.name for module in workflow.modules]

@@ -14,7 +14,7 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
-from studio.export import conditions
+from studio.export import conditions, junctions
 from studio.export.executors import MODULES
 from studio.export.python_types import FRAMEWORK
 from studio.export.source import INDENT, Module, class_name, identifier, string
@@ -81,6 +81,7 @@ def _build(module: Module, workflow: Workflow, names: dict[str, str]) -> str:
         lines.append("    client = client_factory()")
     lines += _sessions(module, workflow)
     lines += [f"    {_variable(node)} = {_executor(module, node)}" for node in _used_nodes(workflow)]
+    lines += junctions.built(module, workflow, names)
     lines += _selections(workflow, names)
     lines += ["    return (", "        WorkflowBuilder("]
     lines += [f"            {argument}," for argument in _arguments(workflow)]
@@ -173,7 +174,7 @@ def _designated(names: tuple[str, ...] | str | None) -> str:
 def _selections(workflow: Workflow, names: dict[str, str]) -> list[str]:
     lines: list[str] = []
     for edge in workflow.edges:
-        if isinstance(edge, FanOutEdge) and edge.selection:
+        if isinstance(edge, FanOutEdge) and edge.selection and not junctions.is_needed(edge):
             lines += [
                 f"    def select_{identifier(edge.id)}(data: Any, targets: list[str]) -> list[str]:",
                 "        chosen: list[str] = []",
@@ -190,6 +191,8 @@ def _selections(workflow: Workflow, names: dict[str, str]) -> list[str]:
 
 
 def _edge(module: Module, workflow: Workflow, edge: Edge, names: dict[str, str]) -> list[str]:
+    if isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge):
+        return junctions.edges(edge)
     match edge:
         case DirectEdge():
             condition = f", condition={names[edge.id]}" if edge.id in names else ""

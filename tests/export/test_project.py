@@ -196,3 +196,28 @@ def test_what_cannot_be_written_is_said(node: Any) -> None:
 def test_no_start_node() -> None:
     with pytest.raises(ExportProblem, match="start"):
         export_project(Workflow(nodes=(function("a", "result = 1"),)))
+
+
+@pytest.mark.parametrize("kind", ["rules", "expression", "python"])
+async def test_switch_that_reads_state(exported: Exported, kind: str) -> None:
+    condition = {
+        "rules": Condition(name="often", rule=Rule(op="compares", path="state.n", compare=">=", value=3)),
+        "expression": Condition(kind="expression", name="often", expression="state.n >= 3"),
+        "python": Condition(kind="python", name="often", body='state["n"] >= 3'),
+    }[kind]
+    count = function("count", 'ctx.set_state("n", ctx.get_state("n") + 1)\nresult = str(ctx.get_state("n"))')
+    workflow = Workflow(
+        name="Counting",
+        start="count",
+        nodes=(count, function("end", "result = data", sends="", yields="text")),
+        edges=(
+            SwitchEdge(
+                id="gate",
+                source="count",
+                cases=(SwitchCase(id="gate_1", condition=condition, target="end"),),
+                default="count",
+            ),
+        ),
+        state=(StateDecl(key="n", initial=0),),
+    )
+    assert await outputs(exported(workflow)) == ["3"]
