@@ -436,7 +436,7 @@ class RunModel(QObject):
         session = self._session
         if isinstance(event, CheckpointSaved) and session is not None:
             self.here = event.checkpoint
-            self._tree.saved(event, session.record, "")
+            self._tree.saved(event, session.record, session.signature)
 
     def _on_frame_done(self) -> None:
         if self._state_pending:

@@ -17,7 +17,7 @@ from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunS
 from studio.debugger.wording import failure_sentences, state_sentence
 from studio.engine import Workflow
 from studio.engine import events as ev
-from studio.engine.errors import RunRejected
+from studio.engine.errors import ResumeError, RunRejected
 from studio.engine.workflow import RunResult
 
 
@@ -75,6 +75,8 @@ class RunSession:
         self.beginning = beginning
         self.state = RunState.IDLE
         self.failure = ""
+        self.signature = ""
+        """Of the graph, once the plan is made."""
         self.error: BaseException | None = None
         self.result: RunResult | None = None
         self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
@@ -316,6 +318,10 @@ class RunSession:
     async def _run_to_the_end(self) -> None:
         runnable = await self._prepare()
         try:
+            self.signature = runnable.workflow.signature
+            begin = self.beginning.checkpoint
+            if begin is not None and begin.signature != self.signature:
+                raise ResumeError("The graph has changed since this checkpoint was saved")
             self.record = replace(self.record, document_fingerprint=runnable.fingerprint)
             await self._store.save_document(runnable.fingerprint, runnable.document_text)
             await self._store.start_run(self.record)

@@ -37,6 +37,8 @@ def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -
     """What failed, why, and what a person can do; ``node`` is the id of the node that failed, if one did."""
     if isinstance(error, PlanError):
         return error.problems[0].message
+    if isinstance(error, ResumeError):
+        return f"{_ended(str(error))} Undo the changes of the graph, or start a new run."
     who = f"{name_of(node)} failed" if node else "The run failed"
     reason, way = _reason_and_way(error)
     return f"{who}: {_ended(reason)} {way}"
@@ -49,8 +51,6 @@ def _reason_and_way(error: BaseException) -> tuple[str, str]:
         return str(error), f"Correct the code in the inspector, {_RETRY}."
     if isinstance(error, ConvergenceError):
         return str(error), "Let a condition end the loop, or allow more supersteps in the workflow's settings."
-    if isinstance(error, ResumeError):
-        return str(error), "Undo the changes of the graph, or start a new run."
     if isinstance(error, RunRejected):
         return str(error), "Start a new run."
     if isinstance(error, StoreError | OSError):
