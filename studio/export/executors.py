@@ -146,7 +146,8 @@ def _function(workflow: Workflow, module: Module, node: FunctionNode) -> None:
     data = "data"
     if "text" in split(node.accepts):
         module.need(SUPPORT, "text_of")
-        data = "text_of(data)"
+        kept = python_types.named_beside_text(workflow, module, node.accepts)
+        data = f"data if isinstance(data, {kept}) else text_of(data)" if kept else "text_of(data)"
     taken = python_types.taken(workflow, module, node.accepts)
     sent, yielded = (python_types.sent(workflow, module, t) for t in (node.sends, node.yields))
     lines = [
@@ -235,6 +236,7 @@ def _human_input(workflow: Workflow, module: Module, node: HumanInputNode) -> No
 
 def _join(workflow: Workflow, module: Module, node: JoinNode) -> None:
     taken = _joined_types(workflow, module, node)
+    before = ""
     if node.merge == "texts":
         module.need(SUPPORT, "text_of")
         sent, value = "str", f"{string(node.separator)}.join(text_of(item) for item in data)"
@@ -244,13 +246,18 @@ def _join(workflow: Workflow, module: Module, node: JoinNode) -> None:
         sent, value = "AgentExecutorRequest", "AgentExecutorRequest(messages=messages_of(data), should_respond=True)"
     else:
         module.need("typing", "Any")
-        sent, value = "Any", _user_function(workflow, module, node).format(data="data")
+        call = _user_function(workflow, module, node).format(data="data")
+        sent, value, before = (
+            "Any",
+            "result",
+            f"        result = {call}\n        if result is None:\n            return\n",
+        )
     module.blocks.append(
         _class(
             node,
             node.description or node.name,
             f"    @handler\n    async def run(self, data: list[{taken}], ctx: WorkflowContext[{sent}]) -> None:\n"
-            f"        await ctx.send_message({value})",
+            f"{before}        await ctx.send_message({value})",
         )
     )
 

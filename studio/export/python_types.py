@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from studio.document.model import TypeDecl, Workflow
-from studio.document.types import item_type, split
+from studio.document.types import WITH_TEXT, item_type, split
 from studio.export.source import Module, literal
 
 FRAMEWORK = "agent_framework"
@@ -17,6 +17,7 @@ _MESSAGES = {
     "messages": "list[Message]",
     "request": "AgentExecutorRequest",
     "response": "AgentExecutorResponse",
+    "reply": "AgentResponse",
 }
 _JSON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
 
@@ -34,8 +35,16 @@ def taken(workflow: Workflow, module: Module, written: str) -> str:
     """The annotation of what a handler takes; ``text`` is everything with a text."""
     names: list[str] = []
     for name in split(written):
-        names += ("text", "message", "messages", "response") if name == "text" else (name,)
+        names += (*WITH_TEXT, "reply") if name == "text" else (name,)
     return " | ".join(dict.fromkeys(_one(workflow, module, name) for name in names))
+
+
+def named_beside_text(workflow: Workflow, module: Module, written: str) -> str:
+    """A class expression of the types that a function names beside ``text``: it gets those as they are. "" for none."""
+    names = [name for name in split(written) if name != "text"]
+    if "any" in names:
+        return "object"
+    return " | ".join(dict.fromkeys(_one(workflow, module, name).partition("[")[0] for name in names))
 
 
 def _one(workflow: Workflow, module: Module, name: str) -> str:
