@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -107,11 +108,17 @@ async def test_unreachable(make_client: MakeClient, request_hello: ChatRequest) 
 
 
 async def test_tls_to_a_plain_server(make_client: MakeClient, request_hello: ChatRequest) -> None:
-    async with ScriptedServer(Given()) as server:
-        client = make_client(server.url.replace("http:", "https:"))
-        with pytest.raises(ProviderError) as caught:
-            await client.complete(request_hello, chunk=None, hooks=NoHooks())
-    assert caught.value.kind in ("tls", "unreachable")
+    async def plain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(plain, "127.0.0.1", 0)
+    client = make_client(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    with pytest.raises(ProviderError) as caught:
+        await client.complete(request_hello, chunk=None, hooks=NoHooks())
+    assert caught.value.kind == "tls"
+    server.close()
+    await server.wait_closed()
 
 
 @pytest.mark.parametrize(
