@@ -14,7 +14,6 @@ from studio.bridge.event_pump import EventPump
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
 from studio.bridge.queued_views import queued_views
-from studio.bridge.request_views import answer_value
 from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import (
     BranchView,
@@ -29,6 +28,7 @@ from studio.bridge.run_views import (
 )
 from studio.bridge.view_state import ViewState
 from studio.checkpoints import RunRecord, RunStore
+from studio.debugger.answers import ValueProblem, answer_value, input_value
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.session import Beginning, RunSession
@@ -176,11 +176,15 @@ class RunModel(QObject):
         session = self._session
         if session is None or not self._may("answer"):
             return
-        forms = {r.request: r for r in self.requests}
+        document = self._pinned or Workflow()
         try:
-            values = {id: answer_value(forms[id], value) for id, value in answers.items() if id in forms}
-        except ValueError as error:
-            self._fail(str(error))
+            values = {
+                form.request: answer_value(form.data, form.response_type, answers[form.request], document)
+                for form in self.requests
+                if form.request in answers
+            }
+        except ValueProblem as problem:
+            self._fail(str(problem))
             return
         if values:
             session.answer(values)
@@ -322,7 +326,13 @@ class RunModel(QObject):
     async def _start_new(self, text: str, *, step: bool) -> None:
         await self._leave()
         await self._opened_store()
-        session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(text))
+        assert self._services is not None
+        try:
+            data = input_value(text, self._services.document())
+        except ValueProblem as problem:
+            self._fail(f"The start node does not take this input. {problem}")
+            return
+        session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(data))
         session.step() if step else session.run()
 
     async def _fork_paused(self, left: RunSession, edits: QueueEdits, *, step: bool) -> None:

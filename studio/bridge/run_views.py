@@ -97,6 +97,8 @@ class RequestView:
     data: Any = None
     superstep: int = 0
     raised: float = 0.0
+    response_type: str = ""
+    """The engine's name of the answer's type."""
 
 
 @dataclass(slots=True)

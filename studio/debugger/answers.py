@@ -1,0 +1,116 @@
+"""What a person gives, typed or as JSON, becomes the value that the engine takes: inputs and answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
+from studio.assembly.people import QUESTION
+from studio.assembly.types import as_record
+from studio.document.model import Workflow
+from studio.document.types import WITH_TEXT, accepts
+from studio.engine.values import Record, plain
+
+_KINDS = {
+    **dict.fromkeys(("str", "text", "any", "none", "choice", ""), "text"),
+    **dict.fromkeys(("bool", "boolean"), "bool"),
+    **dict.fromkeys(("int", "float", "integer", "number"), "number"),
+}
+_YES, _NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
+
+
+class ValueProblem(ValueError):
+    """What was given cannot become a value; ``str()`` is a sentence."""
+
+
+def answer_kind(data: Any, response_type: str) -> str:
+    """What a request wants: ``text``, ``bool``, ``number``, ``choice`` or the name of another type."""
+    written = response_type
+    if isinstance(data, ApprovalRequest):
+        written = "bool"
+    elif isinstance(data, ToolCall):
+        written = "text"
+    elif isinstance(data, Record) and data.type_name == QUESTION:
+        if data.get("choices"):
+            return "choice"
+        written = str(data["answer_type"])
+    return _KINDS.get(written, written)
+
+
+def answer_value(data: Any, response_type: str, answer: Any, workflow: Workflow) -> Any:
+    """What the engine takes as the answer to a request with this ``data``.
+
+    An approval is a bool, or a mapping with ``approved`` and ``arguments`` (JSON text or an object); a call's answer is
+    its result; anything but a text may be given as text. Raises :class:`ValueProblem`.
+    """
+    kind = answer_kind(data, response_type)
+    if isinstance(data, ApprovalRequest) and not isinstance(answer, ApprovalResponse):
+        return _approval(data, answer)
+    if isinstance(data, ToolCall) and not isinstance(answer, ToolResult):
+        return ToolResult(data.call_id, answer)
+    if kind in ("text", "choice"):
+        return answer
+    if isinstance(answer, str):
+        answer = _parsed(answer, kind)
+    return _declared(answer, kind, workflow)
+
+
+def input_value(given: Any, workflow: Workflow) -> Any:
+    """What a run of this workflow takes as its input: a text as it is, unless the start node wants other data.
+
+    Raises :class:`ValueProblem`.
+    """
+    start = workflow.node(workflow.start) if workflow.start else None
+    names = accepts(start) if start is not None else ()
+    if isinstance(given, str):
+        if not names or "any" in names or any(name in WITH_TEXT for name in names):
+            return given
+        given = _parsed(given, _KINDS.get(names[0], names[0]))
+    for name in names:
+        value = _declared(given, name, workflow)
+        if value is not given:
+            return value
+    return given
+
+
+def _declared(value: Any, name: str, workflow: Workflow) -> Any:
+    schema = next((t.json_schema for t in workflow.types if t.name == name), None)
+    if schema is None or not isinstance(value, Mapping) or isinstance(value, Record):
+        return value
+    try:
+        return as_record(name, schema, value)
+    except TypeError as error:
+        raise ValueProblem(f"{error}.") from None
+
+
+def _parsed(text: str, kind: str) -> Any:
+    if kind == "bool":
+        return _bool(text)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        if kind == "number":
+            raise ValueProblem(f"“{text}” is not a number.") from None
+        raise ValueProblem(f"A value of type {kind} is written as JSON: {error}.") from None
+
+
+def _bool(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in _YES + _NO:
+        raise ValueProblem(f"“{text}” is neither yes nor no.")
+    return word in _YES
+
+
+def _approval(request: ApprovalRequest, answer: Any) -> ApprovalResponse:
+    if isinstance(answer, str):
+        answer = _bool(answer)
+    if not isinstance(answer, Mapping):
+        return ApprovalResponse(request.id, bool(answer), request.call)
+    call = request.call
+    if answer.get("arguments") is not None:
+        given = answer["arguments"]
+        text = given if isinstance(given, str) else json.dumps(plain(given))
+        call = ToolCall(call.call_id, call.name, text, call.extra)
+    return ApprovalResponse(request.id, bool(answer.get("approved")), call)
