@@ -21,15 +21,17 @@ _FOLD_BYTES = 4_000_000
 _KEPT_IDS = 100_000
 
 _SCHEMA = """
-CREATE TABLE content (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, body TEXT NOT NULL);
-CREATE UNIQUE INDEX content_by_hash ON content (hash);
+CREATE TABLE content (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE INDEX content_by_hash ON content (hash);
 CREATE TABLE link (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, item INTEGER NOT NULL);
 CREATE UNIQUE INDEX link_by_parent ON link (parent, item);
+CREATE TABLE origin (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, workflow TEXT NOT NULL, signature TEXT NOT NULL,
+    UNIQUE (run, workflow, signature));
 CREATE TABLE checkpoint (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, parent TEXT, run TEXT NOT NULL, workflow TEXT NOT NULL,
-    signature TEXT NOT NULL, kind TEXT NOT NULL, superstep INTEGER NOT NULL, created REAL NOT NULL,
-    bytes INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL);
-CREATE INDEX checkpoint_by_run ON checkpoint (run);
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, parent TEXT, origin INTEGER NOT NULL, kind TEXT NOT NULL,
+    superstep INTEGER NOT NULL, created REAL NOT NULL, bytes INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL);
+CREATE INDEX checkpoint_by_origin ON checkpoint (origin);
 CREATE TABLE run (
     place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, name TEXT NOT NULL,
     parent_checkpoint TEXT, input TEXT NOT NULL, state TEXT NOT NULL, started REAL NOT NULL, ended REAL,
@@ -107,13 +109,13 @@ class Database:
         known = self._ids.get(digest)
         if known is not None:
             return known
-        row = self.connection.execute("SELECT id FROM content WHERE hash=?", (digest,)).fetchone()
-        if row is None:
-            cursor = self.connection.execute("INSERT INTO content (hash, body) VALUES (?, ?)", (digest, body))
+        hashed = int.from_bytes(digest[:8], "big", signed=True)
+        rows = self.connection.execute("SELECT id, body FROM content WHERE hash=?", (hashed,))
+        id: int | None = next((row[0] for row in rows if row[1] == body), None)
+        if id is None:
+            cursor = self.connection.execute("INSERT INTO content (hash, body) VALUES (?, ?)", (hashed, body))
             id = cursor.lastrowid or 0
             self.added += len(data) + 24
-        else:
-            id = row[0]
         if len(self._ids) >= _KEPT_IDS:
             self._ids.clear()
         self._ids[digest] = id

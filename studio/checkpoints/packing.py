@@ -55,7 +55,7 @@ class Packer:
     def __init__(self, contents: Contents, codec: Codec) -> None:
         self._contents = contents
         self._codec = codec
-        self._objects: dict[int, tuple[object, int]] = {}
+        self._objects: dict[int, tuple[object, Packed]] = {}
         self._lists: OrderedDict[tuple[int, int], tuple[tuple[Any, ...], int]] = OrderedDict()
         self._loaded: dict[int, Any] = {}
 
@@ -80,7 +80,11 @@ class Packer:
             return {"$": "tuple", "items": self._list(value)}
         if kind is dict:
             return self._dict(value)
-        return {"#": self._object(value)}
+        return self._object(value)
+
+    def pack_rows(self, values: Iterable[object]) -> list[Packed]:
+        """Objects that are new in every checkpoint: in place, only what they hold is shared."""
+        return [self._opened(*self._codec.open(value)) for value in values]
 
     def _dict(self, value: Mapping[Any, Any]) -> Packed:
         if not all(isinstance(key, str) for key in value) or not _MARKS.isdisjoint(value):
@@ -92,18 +96,27 @@ class Packer:
         text = dumps(packed)
         return packed if len(text) <= SHORT else {"#": self._contents.content(text)}
 
-    def _object(self, value: object) -> int:
+    def _object(self, value: object) -> Packed:
+        """Small flat objects stay in place; others become a content."""
         known = self._objects.get(id(value))
         if known is not None:
             return known[1]
         tag, fields = self._codec.open(value)
-        packed = {"$": tag}
-        for name, item in fields.items():
-            packed[name] = self._list(item) if type(item) is tuple else self.pack(item)
-        content = self._contents.content(dumps(packed))
+        packed = self._opened(tag, fields)
+        if not all(item is None or isinstance(item, _FIRM) for item in fields.values()):
+            packed = {"#": self._contents.content(dumps(packed))}
         if self._firm(fields.values()):
-            self._keep(value, content)
-        return content
+            self._keep(value, packed)
+        return packed
+
+    def _opened(self, tag: str, fields: Mapping[str, Any]) -> dict[str, Packed]:
+        packed: dict[str, Packed] = {"$": tag}
+        for name, item in fields.items():
+            if type(item) is str:
+                packed[name] = item
+            else:
+                packed[name] = self._list(item) if type(item) is tuple else self.pack(item)
+        return packed
 
     def _firm(self, values: Iterable[Any]) -> bool:
         """Whether nothing in there can change: only such objects are remembered or shared."""
@@ -114,10 +127,10 @@ class Packer:
             for value in values
         )
 
-    def _keep(self, value: object, content: int) -> None:
+    def _keep(self, value: object, packed: Packed) -> None:
         if len(self._objects) >= _KEPT_OBJECTS:
             self._objects.clear()
-        self._objects[id(value)] = (value, content)  # the reference keeps the id taken
+        self._objects[id(value)] = (value, packed)  # the reference keeps the id taken
 
     def _list(self, values: Sequence[Any]) -> Packed:
         if len(values) <= FEW:
@@ -177,10 +190,10 @@ class Packer:
             return loaded
         packed = json.loads(self._contents.body(content) if body is None else body)
         value = self.unpack(packed)
-        if type(packed) is dict and packed.get("$") not in (None, "tuple", "dict"):
-            if self._firm(self._codec.open(value)[1].values()):
-                if len(self._loaded) >= _KEPT_OBJECTS:
-                    self._loaded.clear()
-                self._loaded[content] = value
-                self._keep(value, content)
+        is_object = type(packed) is dict and packed.get("$") not in (None, "tuple", "dict")
+        if is_object and self._firm(self._codec.open(value)[1].values()):
+            if len(self._loaded) >= _KEPT_OBJECTS:
+                self._loaded.clear()
+            self._loaded[content] = value
+            self._keep(value, {"#": content})
         return value

@@ -19,10 +19,11 @@ from studio.checkpoints.packing import Packer, dumps
 from studio.checkpoints.runs import RunRecord
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 
-_INFO = "id, parent, run, workflow, signature, kind, superstep, created, bytes, name"
+_INFO = "c.id, parent, run, workflow, signature, kind, superstep, created, bytes, name"
+_FROM = "FROM checkpoint c JOIN origin o ON o.id = c.origin"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
 _RUN = ", ".join(_RUN_FIELDS)
-_ROW_BYTES = 240
+_ROW_BYTES = 140
 """What a checkpoint's row takes beside its body."""
 
 
@@ -43,30 +44,39 @@ class SqliteStore:
                 body = dumps(self._body(c))
                 size = self._database.added + len(body.encode()) + _ROW_BYTES
                 connection.execute(
-                    f"INSERT INTO checkpoint ({_INFO}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        c.id, c.parent, c.run, c.workflow, c.signature, c.kind, c.superstep, c.created, size, c.name,
-                        body,
-                    ),
-                )  # fmt: skip
+                    "INSERT INTO checkpoint (id, parent, origin, kind, superstep, created, bytes, name, body)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (c.id, c.parent, self._origin(c), c.kind, c.superstep, c.created, size, c.name, body),
+                )
         except BaseException:
             self._packer.forget()
             raise
         return size
 
+    def _origin(self, c: Checkpoint) -> int:
+        """The row of run, workflow and signature, which many checkpoints share."""
+        values = (c.run, c.workflow, c.signature)
+        found = self._one("SELECT id FROM origin WHERE run=? AND workflow=? AND signature=?", values)
+        if found is not None:
+            return int(found[0])
+        add = "INSERT INTO origin (run, workflow, signature) VALUES (?, ?, ?)"
+        return self._database.connection.execute(add, values).lastrowid or 0
+
     def _body(self, c: Checkpoint) -> dict[str, Any]:
-        pack = self._packer.pack
-        return {
-            "messages": pack(list(c.messages)),
-            "requests": pack(list(c.requests)),
+        """What is there, packed; empty parts are left out."""
+        pack, rows = self._packer.pack, self._packer.pack_rows
+        parts = {
+            "messages": rows(c.messages),
+            "requests": rows(c.requests),
             "state": pack(dict(c.state)),
             "executors": pack({node: dict(state) for node, state in c.executors.items()}),
-            "fan_in": pack({key: list(buffer) for key, buffer in c.fan_in.items()}),
+            "fan_in": {key: rows(buffer) for key, buffer in c.fan_in.items()},
         }
+        return {name: packed for name, packed in parts.items() if packed}
 
     async def load(self, id: str) -> Checkpoint:
         """See :meth:`studio.checkpoints.store.CheckpointStore.load`."""
-        row = self._one(f"SELECT {_INFO}, body FROM checkpoint WHERE id=?", (id,))
+        row = self._one(f"SELECT {_INFO}, body {_FROM} WHERE c.id=?", (id,))
         if row is None:
             raise CheckpointNotFound(id)
         body = json.loads(row[10])
@@ -74,23 +84,23 @@ class SqliteStore:
         return Checkpoint(
             id=row[0], parent=row[1], run=row[2], workflow=row[3], signature=row[4], kind=row[5], superstep=row[6],
             created=row[7], name=row[9],
-            messages=tuple(unpack(body["messages"])),
-            requests=tuple(unpack(body["requests"])),
-            state=unpack(body["state"]),
-            executors=unpack(body["executors"]),
-            fan_in={key: tuple(buffer) for key, buffer in unpack(body["fan_in"]).items()},
+            messages=tuple(unpack(body.get("messages", []))),
+            requests=tuple(unpack(body.get("requests", []))),
+            state=unpack(body.get("state", {})),
+            executors=unpack(body.get("executors", {})),
+            fan_in={key: tuple(unpack(buffer)) for key, buffer in body.get("fan_in", {}).items()},
         )  # fmt: skip
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
         where, values = ("", ()) if run is None else (" WHERE run=?", (run,))
-        rows = self._all(f"SELECT {_INFO} FROM checkpoint{where} ORDER BY number", values)
+        rows = self._all(f"SELECT {_INFO} {_FROM}{where} ORDER BY number", values)
         return [CheckpointInfo(*row) for row in rows]
 
     async def latest(self, run: str | None = None) -> CheckpointInfo | None:
         """The checkpoint that was saved last (of one run)."""
         where, values = ("", ()) if run is None else (" WHERE run=?", (run,))
-        row = self._one(f"SELECT {_INFO} FROM checkpoint{where} ORDER BY number DESC LIMIT 1", values)
+        row = self._one(f"SELECT {_INFO} {_FROM}{where} ORDER BY number DESC LIMIT 1", values)
         return None if row is None else CheckpointInfo(*row)
 
     # ---------------------------------------------------------------------------------------------------- runs

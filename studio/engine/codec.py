@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from studio.agents import messages as m
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
 from studio.engine.values import Record, SubRequest, SubResponse, plain
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuple:
+    """A tuple in a field that may hold anything; elsewhere lists are written and the class says what they were."""
+
+    items: tuple[Any, ...]
+
 
 _CLASSES: dict[str, type] = {
     "text": m.Text,
@@ -32,6 +40,7 @@ _CLASSES: dict[str, type] = {
     "queued": QueuedMessage,
     "pending": PendingRequest,
     "checkpoint": Checkpoint,
+    "a_tuple": _Tuple,
 }
 
 
@@ -77,7 +86,7 @@ class Codec:
         for name, default in shape.names:
             item = getattr(value, name)
             if item is not default and (type(item) is not type(default) or item != default):
-                found[name] = item
+                found[name] = _Tuple(item) if type(item) is tuple and name not in shape.tuples else item
         return shape.tag, found
 
     def close(self, tag: str, fields: Mapping[str, Any]) -> Any:
@@ -93,7 +102,7 @@ class Codec:
                 values[name] = tuple(values[name])
         if shape.kind is Checkpoint and "fan_in" in values:
             values["fan_in"] = {key: tuple(buffer) for key, buffer in values["fan_in"].items()}
-        return shape.kind(**values)
+        return values["items"] if shape.kind is _Tuple else shape.kind(**values)
 
 
 _DEFAULT = Codec()

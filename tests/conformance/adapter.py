@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from studio.checkpoints import Checkpoint, CheckpointStore, PendingRequest, QueuedMessage
-from studio.engine import Workflow, WorkflowError
+from studio.engine import WorkflowError
 from studio.engine import events as e
 from studio.engine.workflow import Order
+
 from tests.conformance.build import CaseBuilder
 from tests.conformance.forms import form, value
 from tests.fakes.scripted_client import ScriptedError
@@ -30,8 +31,10 @@ class OneAtATime:
 
     def __init__(self) -> None:
         self.open = asyncio.Event()
+        self.reached = asyncio.Event()
 
     async def before_superstep(self, superstep: int, queued: Any) -> None:
+        self.reached.set()
         await self.open.wait()
 
     async def before_node(self, node: str, sources: tuple[str, ...], data: Any, inside: tuple[str, ...]) -> None: ...
@@ -104,8 +107,7 @@ class CaseRun:
         async with asyncio.TaskGroup() as group:
             run = self._workflow.run(data, events=events, store=self._store, stream=True, gate=gate)
             group.create_task(run)
-            while not events:
-                await asyncio.sleep(0)
+            await gate.reached.wait()
             try:
                 await self._workflow.run(data)
             except WorkflowError as refused:

@@ -14,6 +14,7 @@ from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.engine import AgentHost, Case, Executor, SubWorkflowExecutor, Workflow, WorkflowBuilder
 from studio.engine.workflow import Order
+
 from tests.conformance.forms import form
 from tests.conformance.nodes import OpsNode, condition, selection, wait
 from tests.fakes.scripted_client import ScriptedClient

@@ -11,6 +11,7 @@ from typing import Any
 from studio.agents.messages import AgentRequest, Message, user
 from studio.engine import Context, Executor, Handler, ResponseHandler, SubRequest
 from studio.engine.types import fits, parse_type
+
 from tests.conformance.forms import text, value
 
 Op = Mapping[str, Any]

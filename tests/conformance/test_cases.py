@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-
 from studio.checkpoints import CheckpointStore, MemoryStore
 from studio.checkpoints.sqlite import SqliteStore
 from studio.engine import Codec
 from studio.engine.orchestrations import HandoffUserRequest
 from studio.engine.workflow import Order
+
 from tests.conformance.adapter import CaseRun
 from tests.conformance.compare import compare_case
 

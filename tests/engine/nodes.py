@@ -8,6 +8,7 @@ from typing import Any
 
 from studio.agents.agent import Agent
 from studio.engine import AgentHost, Context, FunctionExecutor, ListOf, Type
+
 from tests.fakes.scripted_client import ScriptedClient
 
 Run = Callable[[Any, Context], Awaitable[None]]

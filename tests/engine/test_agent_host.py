@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from studio.agents.agent import Agent
 from studio.agents.messages import AgentRequest, ApprovalRequest, ApprovalResponse, Message, ToolResult, assistant, user
 from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.engine import BuildArgumentError, Codec, Context, MemoryStore, TypeCompatibilityError, WorkflowBuilder
 from studio.engine import events as e
+
 from tests.engine.nodes import host, node, passing, seen
 from tests.fakes.scripted_client import ScriptedClient
 

@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-
 from studio.engine import Codec, Context, MemoryStore, RunRejected, WorkflowBuilder
 from studio.engine import events as e
+
 from tests.engine.nodes import Blocker, ending, node, passing
 
 

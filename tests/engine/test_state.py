@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-
 from studio.engine import Context, Workflow, WorkflowBuilder
 from studio.engine import events as e
 from studio.engine.workflow import Order
+
 from tests.engine.nodes import node, passing
 
 

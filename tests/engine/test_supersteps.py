@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-
 from studio.engine import (
     Case,
     Context,
@@ -19,6 +18,7 @@ from studio.engine import (
     WorkflowBuilder,
 )
 from studio.engine import events as e
+
 from tests.engine.nodes import Blocker, ending, failing, joining, node, passing
 
 

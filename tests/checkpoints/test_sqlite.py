@@ -1,0 +1,270 @@
+"""The SQLite store: durability, size, damage, several processes, runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from studio.agents.messages import Message, user
+from studio.checkpoints import Checkpoint, QueuedMessage, RunRecord, SqliteStore, StoreError
+from studio.engine import Codec, encode
+
+ROOT = Path(__file__).parents[2]
+
+CHILD = """
+import asyncio, sys
+from studio.agents.messages import user
+from studio.checkpoints import Checkpoint, QueuedMessage, SqliteStore
+from studio.engine import Codec
+
+async def main():
+    store = SqliteStore(sys.argv[1], Codec())
+    parent, conversation = None, ()
+    for number in range(1_000_000):
+        conversation = (*conversation, user(f"turn {number} " + "x" * 300))
+        messages = (QueuedMessage(f"m{number}", "a", None, list(conversation)),)
+        await store.save(Checkpoint(f"c{number}", parent, "run", superstep=number, messages=messages))
+        print(number, flush=True)
+        parent = f"c{number}"
+
+asyncio.run(main())
+"""
+
+
+def killed_child(path: Path, saves: int) -> int:
+    """Starts a child that saves without end, kills it after some saves; gives the last number it told."""
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert child.stdout is not None
+    last = -1
+    while last < saves:
+        last = int(child.stdout.readline())
+    os.kill(child.pid, signal.SIGKILL)
+    rest = child.stdout.read().split()
+    child.wait()
+    child.stdout.close()
+    return int(rest[-1]) if rest else last
+
+
+@pytest.mark.parametrize("saves", [1, 7, 40])
+async def test_kill_9_in_the_middle_of_saving(tmp_path: Path, saves: int) -> None:
+    path = tmp_path / "runs.db"
+    told = await asyncio.to_thread(killed_child, path, saves)
+    store = SqliteStore(path, Codec())
+    infos = await store.infos()
+    assert [i.id for i in infos] == [f"c{n}" for n in range(len(infos))]
+    assert told + 1 <= len(infos) <= told + 2
+    for info in (infos[0], infos[-1]):
+        checkpoint = await store.load(info.id)
+        assert [m.text.split()[1] for m in checkpoint.messages[0].data] == [str(n) for n in range(info.superstep + 1)]
+    await store.save(Checkpoint("after", infos[-1].id))
+    await store.close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.parent.iterdir() if file.name.startswith(path.name))
+
+
+async def conversation(path: Path, turns: int) -> int:
+    """A conversation that is in the message, in two nodes and in a session, saved after every turn."""
+    store = SqliteStore(path, Codec())
+    said: tuple[Message, ...] = ()
+    parent = None
+    for number in range(turns):
+        said = (*said, user(f"{number} " + "words and more words " * 25))
+        saved = Checkpoint(
+            f"c{number:031}",
+            parent,
+            "run",
+            "flow",
+            "s" * 64,
+            superstep=number,
+            messages=(QueuedMessage(f"m{number}", "a", None, said),),
+            executors={id: {"full_conversation": said, "session": {"messages": list(said)}} for id in ("a", "b")},
+        )
+        await store.save(saved)
+        parent = saved.id
+    await store.close()
+    return size(path)
+
+
+async def test_a_conversation_costs_bytes_in_proportion_to_its_length(tmp_path: Path) -> None:
+    few, many = [await conversation(tmp_path / f"{n}.db", n) for n in (100, 400)]
+    payload = 400 * 500
+    assert many / few < 4.3
+    assert many < 3 * payload
+
+
+async def test_a_loaded_conversation_that_goes_on_costs_only_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await conversation(path, 200)
+    store = SqliteStore(path, Codec())
+    last = (await store.infos())[-1]
+    checkpoint = await store.load(last.id)
+    message = checkpoint.messages[0]
+    said = (*message.data, user("one more " * 20))
+    added = await store.save(replace(checkpoint, id="next", parent=last.id, messages=(replace(message, data=said),)))
+    assert added < 1500
+    assert len((await store.load("next")).messages[0].data) == 201
+    await store.close()
+
+
+async def test_loading_never_changes_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await conversation(path, 20)
+    before = path.read_bytes()
+    store = SqliteStore(path, Codec())
+    for info in await store.infos():
+        await store.load(info.id)
+    await store.close()
+    assert path.read_bytes() == before
+
+
+async def test_the_same_id_twice_is_refused_and_keeps_the_first(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db", Codec())
+    await store.save(Checkpoint("c", state={"k": 1}))
+    with pytest.raises(StoreError, match="UNIQUE"):
+        await store.save(Checkpoint("c", state={"k": 2}))
+    assert (await store.load("c")).state == {"k": 1}
+    await store.close()
+
+
+async def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(b"this is no database, but long enough to be read as one" * 40)
+    with pytest.raises(StoreError, match="damaged"):
+        SqliteStore(damaged, Codec())
+    with pytest.raises(StoreError, match="cannot be written"):
+        SqliteStore(tmp_path / "no such folder" / "runs.db", Codec())
+    newer = tmp_path / "newer.db"
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(StoreError, match="newer version"):
+        SqliteStore(newer, Codec())
+
+
+async def test_a_file_that_lost_content_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await conversation(path, 3)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM content")
+    connection.close()
+    store = SqliteStore(path, Codec())
+    with pytest.raises(StoreError, match="damaged"):
+        await store.load((await store.infos())[-1].id)
+    await store.close()
+
+
+async def test_two_stores_on_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    one, two = SqliteStore(path, Codec()), SqliteStore(path, Codec())
+
+    async def many(store: SqliteStore, name: str) -> None:
+        for number in range(30):
+            await store.save(Checkpoint(f"{name}{number}", run=name, state={"list": [str(n) for n in range(number)]}))
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(many(one, "a"))
+        group.create_task(many(two, "b"))
+    assert len(await one.infos()) == len(await two.infos()) == 60
+    assert (await one.load("b29")).state == (await two.load("a29")).state
+    await one.close()
+    await two.close()
+
+
+async def test_a_lock_of_another_process_is_waited_for_off_the_loop(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path, Codec())
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    saving = asyncio.ensure_future(store.save(Checkpoint("c")))
+    turns = 0
+    for _ in range(20):
+        await asyncio.sleep(0)
+        turns += 1
+    assert not saving.done()
+    other.execute("COMMIT")
+    other.close()
+    await saving
+    assert (turns, (await store.load("c")).id) == (20, "c")
+    await store.close()
+
+
+async def test_disk_full(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db", Codec())
+    await store.save(Checkpoint("c0"))
+    connection = store._database.connection
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(StoreError, match="full"):
+        await store.save(Checkpoint("big", state={"text": "x" * 200_000}))
+    connection.execute("PRAGMA max_page_count=1000000")
+    await store.save(Checkpoint("c1", state={"text": "x" * 200_000}))
+    assert [i.id for i in await store.infos()] == ["c0", "c1"]
+    assert len((await store.load("c1")).state["text"]) == 200_000
+    await store.close()
+
+
+async def test_runs_events_and_documents(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path, Codec())
+    record = RunRecord("r1", 1, "Run 1", input="hi", started=1.5, document_fingerprint="f")
+    await store.start_run(record)
+    await store.start_run(replace(record, id="r2", name="Fork", parent_checkpoint="c"))
+    await store.update_run("r1", state="completed", ended=2.0)
+    with pytest.raises(KeyError):
+        await store.update_run("nobody", state="x")
+    with pytest.raises(KeyError):
+        await store.update_run("r1", colour="red")
+    await store.append_events("r1", [{"type": "a"}, ["b", 1]])
+    await store.append_events("r2", [{"type": "c"}])
+    await store.append_events("r1", ["last"])
+    await store.save_document("f", "text")
+    await store.save_document("f", "text")
+    await store.close()
+
+    store = SqliteStore(path, Codec())
+    assert [(r.id, r.state, r.ended) for r in await store.runs()] == [
+        ("r1", "completed", 2.0),
+        ("r2", "preparing", None),
+    ]
+    assert await store.load_events("r1") == [{"type": "a"}, ["b", 1], "last"]
+    assert await store.load_document("f") == "text"
+    with pytest.raises(KeyError):
+        await store.load_document("g")
+    await store.close()
+
+
+async def test_latest(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db", Codec())
+    assert await store.latest() is None
+    for number, run in enumerate(("a", "b", "a", "b")):
+        await store.save(Checkpoint(f"c{number}", run=run))
+    latest = [await store.latest(), await store.latest("a")]
+    assert [info.id if info else None for info in latest] == ["c3", "c2"]
+    await store.close()
+
+
+async def test_a_big_log_is_folded_while_saving(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path, Codec())
+    for number in range(600):
+        await store.save(Checkpoint(f"c{number}", state={"text": f"{number}" + "x" * 20_000}))
+        if number % 50 == 0:
+            await asyncio.sleep(0.001)
+    await store.close()
+    assert not path.with_name("runs.db-wal").exists()
+    store = SqliteStore(path, Codec())
+    assert encode((await store.load("c599")).state)["text"].startswith("599x")
+    await store.close()
