@@ -35,6 +35,7 @@ from studio.engine.builder import WorkflowBuilder
 from studio.engine.errors import WorkflowValidationError
 from studio.engine.executor import Executor
 from studio.engine.hosts import SubWorkflowExecutor
+from studio.files import FileProblem, read_workflow
 from studio.settings import trust
 from studio.workers import Worker
 
@@ -225,8 +226,6 @@ class _Making:
         if services.folder is None:
             self._refuse(node, inside, "is linked to a file; save this workflow first, next to it.")
             return None
-        from studio.files import FileProblem, read_workflow
-
         file = (services.folder / node.path).resolve()
         if file in self._files:
             self._refuse(node, inside, f"contains itself through {node.path}.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from studio.agents.client import ChatClient, ChatRequest, ChunkSink, RunHooks
 from studio.agents.connection import ClientSettings
@@ -13,7 +15,8 @@ from studio.agents.messages import AgentReply
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.openai_client import OpenAIChatClient
 from studio.assembly.plan import NoClientError, Services
-from studio.document.model import AgentNode, Workflow
+from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.files import FileProblem, read_workflow
 from studio.settings import trust
 from studio.settings.profiles import REFERENCES, Profile, Profiles
 from studio.settings.secrets import SecretProblem, Secrets
@@ -73,6 +76,40 @@ def offline_model(workflow: Workflow) -> OfflineModel:
     agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
     script = workflow.offline.model_dump(mode="json")
     return OfflineModel(script, {n.id: n.instructions for n in agents}, {n.id: n.id for n in agents})
+
+
+def served_model(workflow: Workflow, folder: Path | None = None) -> OfflineModel:
+    """One model for a document and everything inside it, for a server: there the node is known from the instructions.
+
+    Nodes of a workflow inside are named ``node/id``. Linked files are read from ``folder``; one that cannot be read is
+    left out.
+    """
+    nodes: dict[str, Any] = {}
+    instructions: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for path, document in _documents(workflow, folder, ""):
+        for node in document.nodes:
+            if isinstance(node, AgentNode):
+                instructions[path + node.id], names[path + node.id] = node.instructions, node.id
+                if node.id in document.offline.nodes:
+                    nodes[path + node.id] = document.offline.nodes[node.id]
+    return OfflineModel({"nodes": nodes, "delay_ms": workflow.offline.delay_ms}, instructions, names)
+
+
+def _documents(
+    workflow: Workflow, folder: Path | None, path: str, above: tuple[Path, ...] = ()
+) -> Iterator[tuple[str, Workflow]]:
+    yield path, workflow
+    for node in workflow.nodes:
+        if not isinstance(node, SubWorkflowNode):
+            continue
+        if node.path is None and node.embedded is not None:
+            yield from _documents(node.embedded, folder, f"{path}{node.id}/", above)
+        elif node.path is not None and folder is not None:
+            file = (folder / node.path).resolve()
+            with contextlib.suppress(FileProblem):
+                if file not in above:
+                    yield from _documents(read_workflow(file), file.parent, f"{path}{node.id}/", (*above, file))
 
 
 class ServiceSource:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from studio.agents.messages import ApprovalRequest, ApprovalResponse
 from studio.assembly import ServiceSource, compile_plan
 from studio.document.model import OfflineScript, Workflow
 from studio.engine.events import LinePrinted, NodeStarted, OutputYielded
@@ -49,13 +50,18 @@ class Bench:
         self.source = ServiceSource(Profiles, Secrets(), **{"trusts": lambda _: True, **options})
 
     async def run(
-        self, workflow: Workflow, data: Any = "in", *answers: Mapping[str, Any], stream: bool = False,
+        self, workflow: Workflow, data: Any = "in", *given: Mapping[str, Any], stream: bool = False,
         folder: Path | None = None,
     ) -> Ran:  # fmt: skip
-        """A run from an input; each mapping of ``answers`` (node id -> answer) continues it."""
+        """A run from an input; with ``given`` (node id -> answer) it is continued as long as it asks. Approvals are
+        given."""
         plan = compile_plan(workflow, self.source.services(workflow, folder))
         ran = Ran(await plan.engine.run(data, stream=stream, events=(events := deque())), events)
-        for given in answers:
-            by_id = {r.id: given[r.node] for r in ran.result.requests if r.node in given}
-            ran.result = await plan.engine.run(answers=by_id, stream=stream, events=events)
+        while given and ran.result.requests:
+            answers = {r.id: _answer(r.data, given[0].get(r.node)) for r in ran.result.requests}
+            ran.result = await plan.engine.run(answers=answers, stream=stream, events=events)
         return ran
+
+
+def _answer(data: Any, answer: Any) -> Any:
+    return ApprovalResponse(data.id, True, data.call) if isinstance(data, ApprovalRequest) else answer
