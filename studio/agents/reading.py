@@ -26,6 +26,11 @@ class StallWatch:
         await self._timeout.__aenter__()
         return self
 
+    @property
+    def deadline(self) -> float:
+        """When silence ends the reading, in the loop's time."""
+        return self._timeout.when() or 0.0
+
     def alive(self) -> None:
         """Something came. The timer is moved at most a few times per limit: a stream has thousands of pieces."""
         now = asyncio.get_running_loop().time()

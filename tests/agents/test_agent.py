@@ -201,6 +201,15 @@ async def test_an_approval_counts_once() -> None:
     assert len(ran) == 1
 
 
+async def test_the_first_answer_counts() -> None:
+    delete, ran = tool("delete", asks=True)
+    agent = Agent("bot", ScriptedClient([DELETE, "done"]), tools=(delete,))
+    session = agent.new_session()
+    (request,) = (await agent.run([user("go")], session=session)).requests
+    await agent.run([approval(request, False), approval(request)], session=session)
+    assert ran == []
+
+
 async def test_edited_arguments_run_but_another_tool_does_not() -> None:
     delete, ran = tool("delete", asks=True)
     other, other_ran = tool("other")

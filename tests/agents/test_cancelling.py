@@ -7,8 +7,11 @@ import gc
 from collections.abc import Callable
 from time import perf_counter
 
+import httpx2
 import pytest
 from studio.agents import Agent, AgentUpdate, ChatRequest, NoHooks, OpenAIChatClient, ProviderError, Timeouts, user
+from studio.agents.answer import Answer
+from studio.agents.reading import StallWatch
 from tests.agents.conftest import MakeClient, Notes
 from tests.fakes.scripted_server import DONE, HOLD, Given, ScriptedServer, delta
 
@@ -116,6 +119,17 @@ async def test_silence_inside_an_answer_is_an_error(make_client: MakeClient, req
         await asyncio.wait_for(server.hang_up.wait(), SOON)
 
 
+async def test_every_sign_of_life_moves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    now = loop.time()
+    async with StallWatch(60, Answer()) as watch:
+        for later in (30, 70, 120):
+            monkeypatch.setattr(loop, "time", lambda later=later: now + later)
+            watch.alive()
+            assert watch.deadline == now + later + 60
+        monkeypatch.undo()
+
+
 async def test_no_answer_at_all_is_an_error(make_client: MakeClient, request_hello: ChatRequest) -> None:
     async with ScriptedServer(WAITS["headers"]) as server:
         client = make_client(server.url, timeouts=Timeouts(first_byte=0.05))
@@ -124,28 +138,34 @@ async def test_no_answer_at_all_is_an_error(make_client: MakeClient, request_hel
     assert caught.value.kind == "timeout"
 
 
-async def test_the_loop_gets_its_turn_in_a_fast_stream(make_client: MakeClient, request_hello: ChatRequest) -> None:
-    async with ScriptedServer(Given((delta(content="word ") * 4000, delta("stop"), DONE))) as server:
-        turns = 0
-        over = False
+async def test_the_loop_gets_its_turn_while_a_full_buffer_is_parsed(
+    make_client: MakeClient, request_hello: ChatRequest
+) -> None:
+    """The whole answer is there at once: nothing in the read path waits by itself."""
 
-        async def beat() -> None:
-            nonlocal turns
-            while not over:
-                turns += 1
-                await asyncio.sleep(0)
+    def transport() -> object:
+        def answer(_: httpx2.Request) -> httpx2.Response:
+            data = delta(content="word ") * 20_000 + delta("stop") + DONE
+            return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=data)
 
-        beating = asyncio.ensure_future(beat())
-        client = make_client(server.url)
-        await client.complete(request_hello, chunk=None, hooks=NoHooks())  # loads the client
-        turns = 0
-        seen: list[int] = []
-        await client.complete(request_hello, chunk=lambda _: seen.append(turns), hooks=NoHooks())
-        over = True
-        await beating
-    longest = max(sum(1 for t in seen if t == turn) for turn in set(seen))
-    assert len(seen) == 4000
-    assert longest < 2000
+        return httpx2.MockTransport(answer)
+
+    client = make_client("http://offline.invalid/v1", transport=transport)
+    turns, over = 0, False
+    seen: list[int] = []
+
+    async def beat() -> None:
+        nonlocal turns
+        while not over:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beating = asyncio.ensure_future(beat())
+    await client.complete(request_hello, chunk=lambda _: seen.append(turns), hooks=NoHooks())
+    over = True
+    await beating
+    assert len(seen) == 20_000
+    assert len(set(seen)) >= 5
 
 
 async def test_hooks_are_told_of_a_cancelled_call(make_client: MakeClient) -> None:
