@@ -118,7 +118,7 @@ def _duplicate(facts: Facts, first: str, second: str, source: str, target: str) 
 def _type_problem(facts: Facts, source: str, target: str, line_id: str) -> Iterator[Problem]:
     a, b = facts.nodes[source], facts.nodes[target]
     sent, taken = types.sends(a), types.accepts(b)
-    edge = facts.workflow.edge(line_id.split(":")[0])
+    edge = facts.edges.get(line_id.partition(":")[0])
     if isinstance(edge, FanInEdge):
         if isinstance(b, AgentNode):
             message = f"A barrier cannot feed the agent {facts.name(target)}: put a join bar in between."

@@ -125,18 +125,17 @@ def _human_input(facts: Facts, node: HumanInputNode) -> Iterator[Problem]:
     if len(set(node.choices)) < len(node.choices):
         yield Problem("choice_twice", f"{name} offers the same choice twice.", node.id, "choices", "warning")
     yield from _fields(facts, node, node.question, "question")
-    yield from _type(facts, node.id, node.answer_type, "answer_type", f"{name} asks for")
+    if node.answer_type != types.CHOICE:
+        yield from _type(facts, node.id, node.answer_type, "answer_type", f"{name} asks for")
 
 
 def _fields(facts: Facts, node: Node, text: str, field: str) -> Iterator[Problem]:
     keys = {s.key for s in facts.workflow.state}
     for name in dict.fromkeys(templates.fields(text)):
-        root, _, rest = name.partition(".")
-        if root not in templates.ROOTS:
+        if not templates.is_known(name):
             message = f"{facts.name(node.id)} has the field {{{name}}}, which nothing fills; there are "
-            message += ", ".join(f"{{{r}}}" for r in templates.ROOTS) + "."
-            yield Problem("unknown_field", message, node.id, field, "warning")
-        elif root == "state" and rest.split(".")[0] not in keys:
+            yield Problem("unknown_field", f"{message}{', '.join(templates.FIELDS)}.", node.id, field, "warning")
+        elif name.startswith("state.") and name.split(".")[1] not in keys:
             message = f"{facts.name(node.id)} reads {{{name}}}, but there is no such key in the shared state."
             yield Problem("unknown_state", message, node.id, field, "warning")
 

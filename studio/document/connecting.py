@@ -148,7 +148,12 @@ def _into_junction(workflow: Workflow, source: str, junction: Junction) -> Edit 
     edit = SetFields("edges", junction.id, {"source": source})
     if junction.source == source:
         return Problem("duplicate_edge", f"“{junction.name}” is connected to this node already.", junction.id)
-    for target in junction_targets(junction):
+    targets = junction_targets(junction)
+    twice = next((t for t in targets if targets.count(t) > 1), None)
+    if twice is not None:
+        message = f"“{junction.name}” leads to “{name_of(workflow, twice)}” twice: remove one line first."
+        return Problem("duplicate_edge", message, junction.id)
+    for target in targets:
         refused = refusal(workflow, source, target)
         if refused is not None:
             return refused

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from studio.document.conditions import Condition
 from studio.document.edits import Batch, Edit, Insert, SetPlaces, SetWorkflow
 from studio.document.geometry import GRID, bounds, moved
-from studio.document.ids import condition_name, make_id, taken_ids, unique_name
+from studio.document.ids import condition_name, free_id, free_name, taken_ids, taken_names
 from studio.document.lines import pairs
 from studio.document.model import (
     DirectEdge,
@@ -103,12 +103,9 @@ def paste_items(workflow: Workflow, text: str, place: Place | None = None) -> Ed
         return clipping
     renamed = _fresh_ids(workflow, clipping)
     edits: list[Edit] = []
-    grown = workflow
+    names = taken_names(workflow)
     for where in ("nodes", "edges", "notes", "groups"):
-        for item in getattr(clipping, where):
-            insert = Insert(where, _renamed(grown, item, renamed))
-            grown = insert.apply(grown).workflow
-            edits.append(insert)
+        edits += [Insert(where, _renamed(item, renamed, names)) for item in getattr(clipping, where)]
     places = _shifted(clipping, renamed, place)
     if places:
         edits.append(SetPlaces(places))
@@ -148,15 +145,15 @@ def read_clipping(text: str) -> Workflow | Problem:
 
 
 def _fresh_ids(workflow: Workflow, clipping: Workflow) -> dict[str, str]:
-    taken = set(taken_ids(workflow))
+    folded = {i.casefold() for i in taken_ids(workflow)}
     renamed: dict[str, str] = {}
     items = [(i.id, getattr(i, "name", "")) for i in (*clipping.nodes, *clipping.notes, *clipping.groups)]
     items += [(e.id, getattr(e, "name", "") if isinstance(e, SwitchEdge | FanOutEdge) else "") for e in clipping.edges]
     items += [(c.id, "") for e in clipping.edges if isinstance(e, SwitchEdge) for c in e.cases]
     for old, name in items:
-        new = old if old and old not in taken else make_id(name or old, taken, old)
+        new = old if old.casefold() not in folded else free_id(name or old, folded, old)
         renamed[old] = new
-        taken.add(new)
+        folded.add(new.casefold())
     return renamed
 
 
@@ -170,7 +167,8 @@ def _case(case: SwitchCase, ids: dict[str, str]) -> SwitchCase:
     return case.model_copy(update={"id": new_id, "target": ids[case.target], "condition": condition})
 
 
-def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
+def _renamed(item: Any, ids: dict[str, str], names: set[str]) -> Any:
+    """An item with fresh ids, and a name that is added to the taken ones."""
     values: dict[str, Any] = {"id": ids[item.id]}
     match item:
         case DirectEdge():
@@ -194,7 +192,8 @@ def _renamed(workflow: Workflow, item: Any, ids: dict[str, str]) -> Any:
                 values["members"] = tuple(ids[m] for m in item.members if m in ids)
     name: Any = getattr(item, "name", None)
     if isinstance(name, str) and name and not isinstance(item, UnknownEdge):
-        values["name"] = unique_name(name, workflow)
+        values["name"] = free_name(name, names)
+        names.add(values["name"])
     return item.model_copy(update=values)
 
 

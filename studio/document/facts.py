@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from studio.document.lines import pairs
-from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, Node, SwitchEdge, Workflow
+from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, HandoffEdge, Node, SwitchEdge, Workflow
 
 Ends = tuple[str, str, str]
 """Source node, target node, id of the line."""
@@ -14,10 +14,11 @@ Ends = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Nodes by id, real edges, what the start reaches."""
+    """Nodes and edge groups by id, real edges, what the start reaches."""
 
     workflow: Workflow
     nodes: dict[str, Node]
+    edges: dict[str, Edge]
     pairs: tuple[Ends, ...]
     following: dict[str, list[str]]
     reached: frozenset[str]
@@ -33,7 +34,8 @@ class Facts:
             following.setdefault(source, []).append(target)
         items = (*workflow.edges, *workflow.groups, *workflow.nodes)
         names = {i.id: name for i in items if isinstance(name := getattr(i, "name", None), str) and name}
-        return cls(workflow, nodes, ends, following, _reached(workflow.start, nodes, following), names)
+        edges = {e.id: e for e in workflow.edges}
+        return cls(workflow, nodes, edges, ends, following, _reached(workflow.start, nodes, following), names)
 
     def name(self, item_id: str) -> str:
         """A name in quotes for a sentence."""

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 from studio.document.model import FanOutEdge, JoinNode, Note, Place, SwitchEdge, Workflow
 
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
 GRID = 8.0
 GAP_X = 72.0
 GAP_Y = 40.0
@@ -40,11 +43,18 @@ def drawn(workflow: Workflow) -> dict[str, object]:
 
 def size_of(workflow: Workflow, item_id: str) -> tuple[float, float]:
     """Width and height of an item as drawn."""
-    width, height = default_size(drawn(workflow).get(item_id))
-    place = workflow.places.get(item_id)
-    if place is None:
-        return width, height
-    return place.width or width, place.height or height
+    return sizes_of(workflow, (item_id,))[item_id]
+
+
+def sizes_of(workflow: Workflow, ids: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Width and height of several items as drawn, by id."""
+    items = drawn(workflow)
+    found: dict[str, tuple[float, float]] = {}
+    for item_id in ids:
+        width, height = default_size(items.get(item_id))
+        place = workflow.places.get(item_id)
+        found[item_id] = (width, height) if place is None else (place.width or width, place.height or height)
+    return found
 
 
 def snapped(value: float) -> float:
@@ -57,17 +67,19 @@ def moved(place: Place, dx: float, dy: float) -> Place:
     return place.model_copy(update={"x": place.x + dx, "y": place.y + dy})
 
 
-def bounds(workflow: Workflow, ids: Iterable[str]) -> tuple[float, float, float, float] | None:
-    """Left, top, right, bottom around the placed ones of these items; None if none has a place."""
-    boxes = []
-    for item_id in ids:
-        place = workflow.places.get(item_id)
-        if place is not None:
-            width, height = size_of(workflow, item_id)
-            boxes.append((place.x, place.y, place.x + width, place.y + height))
-    if not boxes:
+def boxes(workflow: Workflow, ids: Iterable[str]) -> list[Box]:
+    """The rectangles of the placed ones of these items."""
+    sizes = sizes_of(workflow, (i for i in ids if i in workflow.places))
+    places = workflow.places
+    return [(places[i].x, places[i].y, places[i].x + w, places[i].y + h) for i, (w, h) in sizes.items()]
+
+
+def bounds(workflow: Workflow, ids: Iterable[str]) -> Box | None:
+    """The rectangle around the placed ones of these items; None if none has a place."""
+    found = boxes(workflow, ids)
+    if not found:
         return None
-    left, top, right, bottom = zip(*boxes, strict=True)
+    left, top, right, bottom = zip(*found, strict=True)
     return min(left), min(top), max(right), max(bottom)
 
 
@@ -84,8 +96,8 @@ def between(workflow: Workflow, first: str, second: str, size: tuple[float, floa
 def free_place(workflow: Workflow, size: tuple[float, float] = CARD, wanted: Place | None = None) -> Place:
     """A place that covers nothing: the wanted one, else right of everything; shifted down until it is free."""
     place = wanted or _right_of_everything(workflow)
-    boxes = [b for b in (bounds(workflow, (i,)) for i in drawn(workflow)) if b is not None]
-    while any(_covers(place, size, box) for box in boxes):
+    taken = boxes(workflow, drawn(workflow))
+    while any(_covers(place, size, box) for box in taken):
         place = moved(place, 0, GAP_Y)
     return place
 
@@ -95,6 +107,6 @@ def _right_of_everything(workflow: Workflow) -> Place:
     return Place(x=0, y=0) if box is None else Place(x=snapped(box[2] + GAP_X), y=snapped(box[1]))
 
 
-def _covers(place: Place, size: tuple[float, float], box: tuple[float, float, float, float]) -> bool:
+def _covers(place: Place, size: tuple[float, float], box: Box) -> bool:
     apart = place.x + size[0] <= box[0] or place.x >= box[2] or place.y + size[1] <= box[1] or place.y >= box[3]
     return not apart

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
-from studio.document.model import FanInEdge, SwitchEdge, Workflow
+from studio.document.model import SwitchEdge, Workflow
 
 MAX_LENGTH = 128
 _VALID = re.compile(r"[a-z_][a-z0-9_]*\Z")
@@ -34,16 +34,20 @@ def make_id(name: str, taken: Collection[str], fallback: str = "node") -> str:
 
     ``fallback`` is used when the name leaves nothing (empty, emoji, other scripts), and in front of a leading digit.
     """
+    return free_id(name, {i.casefold() for i in taken}, fallback)
+
+
+def free_id(name: str, folded: Collection[str], fallback: str = "node") -> str:
+    """The same, for taken ids that are folded to lower case already: for making many at once."""
     base = slug(name) or slug(fallback) or "node"
     if base[0].isdigit():
         base = f"{slug(fallback) or 'node'}_{base}"
     base = base[:MAX_LENGTH].rstrip("_")
     if base in _RESERVED:
         base = f"{base}_"
-    used = {i.casefold() for i in taken}
-    if base not in used:
+    if base not in folded:
         return base
-    return next(i for i in _numbered(base) if i not in used)
+    return next(i for i in _numbered(base) if i not in folded)
 
 
 def _numbered(base: str) -> Iterator[str]:
@@ -73,9 +77,18 @@ def condition_name(owner_id: str) -> str:
 
 def unique_name(wanted: str, workflow: Workflow) -> str:
     """A name that no node, switch, fan-out or group has yet: "Writer", "Writer 2" ..."""
-    used = {n.name for n in (*workflow.nodes, *workflow.groups)}
-    used |= {e.name for e in workflow.edges if not isinstance(e, FanInEdge) and hasattr(e, "name")}
-    if wanted not in used:
+    return free_name(wanted, taken_names(workflow))
+
+
+def taken_names(workflow: Workflow) -> set[str]:
+    """The names of nodes, switches, fan-outs and groups."""
+    items = (*workflow.nodes, *workflow.groups, *workflow.edges)
+    return {name for item in items if isinstance(name := getattr(item, "name", None), str)}
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name, with a number if it is taken."""
+    if wanted not in taken:
         return wanted
     stem = re.sub(r" \d+\Z", "", wanted) or wanted
-    return next(n for n in (f"{stem} {i}" for i in range(2, len(used) + 3)) if n not in used)
+    return next(n for n in (f"{stem} {i}" for i in range(2, len(taken) + 3)) if n not in taken)

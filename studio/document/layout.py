@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.document.geometry import GAP_X, GAP_Y, bounds, drawn, size_of, snapped
+from studio.document.geometry import GAP_X, GAP_Y, bounds, drawn, sizes_of, snapped
 from studio.document.lines import lines
 from studio.document.model import Note, Place, Workflow
 
@@ -81,7 +81,7 @@ def _mean(values: list[float], otherwise: float) -> float:
 
 
 def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float) -> dict[str, Place]:
-    sizes = {item: size_of(workflow, item) for layer in layers for item in layer}
+    sizes = sizes_of(workflow, (item for layer in layers for item in layer))
     heights = [sum(sizes[i][1] for i in layer) + GAP_Y * (len(layer) - 1) for layer in layers]
     middle = top + max(heights) / 2
     found: dict[str, Place] = {}

@@ -15,7 +15,6 @@ from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
 from studio.document.base import Model
 from studio.document.conditions import Condition
 
-
 # ---------------------------------------------------------------------------------------------------- nodes
 
 

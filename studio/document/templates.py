@@ -1,43 +1,24 @@
-"""Texts with fields in braces, for template nodes and questions to people.
+"""The fields of texts with braces: template nodes and questions to people.
 
-A field is ``{text}``, ``{input}`` (the same), ``{type}``, ``{value}``, ``{value.path}`` or ``{state.key}``. Braces
-around anything that is not a name, as in JSON, are text; ``{{text}}`` writes ``{text}``.
+A field is ``{text}`` (``{input}`` is the same), ``{value}``, ``{value.path}`` or ``{state.key}``. What is in braces and
+is no such name, as in JSON, stays as it is written. The filling itself is in ``studio.assembly.texts``.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
-from studio.document.conditions import Scope, look_up
-
-ROOTS = ("text", "input", "type", "value", "state")
-_FIELD = re.compile(r"\{\{|\}\}|\{([A-Za-z_]\w*(?:\.\w+)*)\}")
+FIELDS = ("{text}", "{input}", "{value.path}", "{state.key}")
+_FIELD = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 
 
 def fields(text: str) -> Iterator[str]:
-    """The names of the fields in a template, in order."""
-    yield from (name for name in (found.group(1) for found in _FIELD.finditer(text)) if name)
+    """The names in braces, in order, known or not: ``text``, ``value.score`` ..."""
+    yield from (found.group(1) for found in _FIELD.finditer(text))
 
 
-def fill(text: str, scope: Scope) -> str:
-    """The template with its fields filled. A missing value gives nothing; an unknown field stays as it is written."""
-
-    def filled(found: re.Match[str]) -> str:
-        name = found.group(1)
-        if name is None:
-            return found.group(0)[0]
-        root = name.split(".")[0]
-        if root not in ROOTS:
-            return found.group(0)
-        return in_text(look_up(f"text{name[len('input') :]}" if root == "input" else name, scope))
-
-    return _FIELD.sub(filled, text)
-
-
-def in_text(value: object) -> str:
-    """A value in a text: texts as they are, None as nothing, anything else as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+def is_known(name: str) -> bool:
+    """Whether something fills this field."""
+    root, dot, rest = name.partition(".")
+    return (root in ("text", "input") and not dot) or root == "value" or (root == "state" and bool(rest))

@@ -51,6 +51,8 @@ BUILT_IN: Mapping[str, Schema] = {
     "any": {},
 }
 NOTHING = "nothing"
+CHOICE = "choice"
+"""As the answer type of a human input: one of the offered texts."""
 WITH_TEXT = ("text", "message", "messages", "response")
 """What a node that accepts ``text`` takes."""
 
@@ -138,7 +140,9 @@ def sends(node: Node) -> tuple[str, ...]:
         case FunctionNode():
             return split(node.sends)
         case HumanInputNode():
-            return ("object",) if node.send == "input_and_answer" else split(node.answer_type)
+            if node.send == "input_and_answer":
+                return ("object",)
+            return ("text",) if node.answer_type in (CHOICE, "") else split(node.answer_type)
         case TemplateNode():
             return ("text",)
         case JoinNode():

@@ -7,7 +7,7 @@ from studio.files.journal import Journal, Recovery, recoverable
 from studio.files.problems import FileProblem
 from studio.files.project import write_project
 from studio.files.schema import json_schema
-from studio.files.versions import Version, versions
+from studio.files.versions import Version, kept_versions
 from studio.files.workflow_file import read_workflow, write_workflow
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "Version",
     "dumps",
     "json_schema",
+    "kept_versions",
     "loads",
     "read_workflow",
     "recoverable",
-    "versions",
     "write_project",
     "write_workflow",
 ]

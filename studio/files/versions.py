@@ -30,7 +30,7 @@ def _folder(workflow_id: str) -> Path:
     return folder
 
 
-def versions(workflow_id: str) -> tuple[Version, ...]:
+def kept_versions(workflow_id: str) -> tuple[Version, ...]:
     """The kept versions of a workflow, newest first."""
     found = []
     for path in _folder(workflow_id).glob(f"*{_ENDING}"):
@@ -42,7 +42,7 @@ def versions(workflow_id: str) -> tuple[Version, ...]:
 
 def keep(workflow_id: str, content: bytes) -> None:
     """Keeps what a save is about to replace; the oldest beyond :data:`KEPT` goes. Equal to the newest: nothing."""
-    kept = versions(workflow_id)
+    kept = kept_versions(workflow_id)
     if kept and kept[0].size == len(content) and kept[0].path.read_bytes() == content:
         return
     write_bytes(_folder(workflow_id) / f"{time.time_ns():020d}{_ENDING}", content)

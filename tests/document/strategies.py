@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-
 from studio.document import commands
 from studio.document.conditions import Condition
 from studio.document.edits import Batch, Edit, Insert, Remove, ReplaceAll, SetFields, SetPlaces, SetWorkflow
@@ -16,9 +15,10 @@ from studio.document.model import Note, Place, Workflow
 from studio.document.problems import Problem
 from studio.document.validate import problems
 from studio.files.format import dumps, loads
+
 from tests.document.strategies import workflows
 
-quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def undone(workflow: Workflow, edit: Edit | Problem | tuple[Edit, str]) -> Workflow | None:
