@@ -85,7 +85,7 @@ class ChipRow(QWidget):
     def __init__(self, theme: Theme, texts: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chips = [Chip(theme, t, square=True, parent=self) for t in texts]
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 

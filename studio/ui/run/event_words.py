@@ -1,0 +1,50 @@
+"""Events in words, for the list of events."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from studio.engine import events as ev
+from studio.ui.text import tr
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_QUIET = ("t", "node", "superstep", "inside", "invocation")
+
+
+def kind_of(event: object) -> str:
+    """``NodeStarted`` -> "Node started"."""
+    return _HUMP.sub(" ", type(event).__name__).capitalize()
+
+
+def node_of(event: object) -> str:
+    """The node of an event, or ""."""
+    return str(getattr(event, "node", None) or getattr(event, "source", None) or "")
+
+
+def detail_of(event: object) -> str:
+    """What happened, in one line."""
+    match event:
+        case ev.TokensArrived():
+            return event.text
+        case ev.MessageRouted():
+            word = tr("delivered to") if event.delivered else tr("not delivered to")
+            return f"{event.message} {word} {event.target} {event.reason}".strip()
+        case ev.StateWritten():
+            return f"{event.key} = {event.value!r}"
+        case ev.ToolStarted():
+            return f"{event.call.name}({event.call.arguments})"
+        case ev.ModelCallStarted():
+            return tr("{count} messages to {model}").format(
+                count=len(event.messages), model=event.model or tr("the model")
+            )
+        case ev.LinePrinted():
+            return event.text
+        case ev.StatusChanged():
+            return event.state.replace("_", " ").lower()
+    parts = []
+    for field in dataclasses.fields(event) if dataclasses.is_dataclass(event) else ():
+        value = getattr(event, field.name)
+        if field.name not in _QUIET and value not in (None, "", ()):
+            parts.append(f"{field.name} {str(value)[:160]}")
+    return " · ".join(parts)

@@ -1,0 +1,251 @@
+"""The text of one lane: scrolls, follows its end, can be selected and copied."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextLayout,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
+
+from studio.bridge.run_views import InvocationView
+from studio.ui.run.lane_paint import EDGE, LanePainter
+from studio.ui.run.lane_text import BOX, LINE, LaneText, from_utf16
+from studio.ui.run.selection import Selection, Spot
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+
+_RUNNING = frozenset({"running", "queued"})
+
+
+class LaneView(QAbstractScrollArea):
+    """Shows the pieces of an invocation. While nobody can see it, it only remembers that there is something new."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._painter = LanePainter(theme)
+        self.text = LaneText(self._painter.text_font, self._painter.code_font)
+        self.selection = Selection()
+        self._view: InvocationView | None = None
+        self._following = True
+        self._scrolling = False
+        self._stale = False
+        self._caret = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._on_context_menu_requested)
+        self._follow = Button(theme, tr("Follow"), "arrow-down", small=True, parent=self)
+        self._follow.setToolTip(tr("Follow the stream (End)"))
+        self._follow.clicked.connect(self.follow)
+        self._follow.hide()
+        self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
+        theme.changed.connect(self._on_theme_changed)
+
+    @property
+    def following(self) -> bool:
+        """Whether the view stays at the end while text arrives."""
+        return self._following
+
+    def set_view(self, view: InvocationView | None) -> None:
+        """Shows another invocation from its beginning."""
+        self._view = view
+        self.selection = Selection()
+        self.text.clear()
+        self._following = True
+        self._sync()
+        self.viewport().update()
+
+    def refresh(self) -> None:
+        """Shows what is new; only remembers it while the lane cannot be seen."""
+        if self.isVisible() and not self.visibleRegion().isEmpty():
+            self._sync()
+        else:
+            self._stale = True
+
+    def follow(self) -> None:
+        """Goes to the end and stays there."""
+        self._following = True
+        self._follow.hide()
+        self._to_end()
+
+    def selected_text(self) -> str:
+        """What is selected."""
+        return self.selection.text(self.text)
+
+    def copy(self) -> None:
+        """Copies the selection, or everything if nothing is selected."""
+        text = self.selected_text() or "\n".join(b.copied for b in self.text.blocks)
+        QGuiApplication.clipboard().setText(text)
+
+    def select_all(self) -> None:
+        """Selects everything."""
+        if self.text.blocks:
+            last = len(self.text.blocks) - 1
+            self.selection = Selection((0, 0), (last, len(self.text.blocks[last].shown)))
+            self.viewport().update()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 40)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.text.set_width(self.viewport().width() - 2 * EDGE)
+        self._fit()
+        self._follow.move(self.viewport().width() - self._follow.sizeHint().width() - 8, self.height() - 32)
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self._stale = True
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        self.viewport().scroll(dx, dy)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._stale:
+            self._stale = False
+            QTimer.singleShot(0, self, self._sync)
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), self._theme.color("window"))
+        scrolled, area = self.verticalScrollBar().value(), self.viewport().rect()
+        self._painter.paint(painter, self.text, event.rect(), scrolled, area.width(), self.selection, self._caret)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or not self.text.blocks:
+            return
+        y = event.position().y() + self.verticalScrollBar().value()
+        block = self.text.blocks[self.text.block_at(y)]
+        if block.boxed and block.top <= y < block.top + BOX:
+            self.text.toggle(block)
+            self._fit()
+            self.viewport().update()
+            return
+        spot = self.spot_at(event.position())
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self.selection = Selection(self.selection.anchor if shift else spot, spot)
+        self.viewport().update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self.text.blocks:
+            self.selection.head = self.spot_at(event.position())
+            bar, y = self.verticalScrollBar(), event.position().y()
+            if y < 0 or y > self.viewport().height():
+                bar.setValue(bar.value() + (LINE if y > 0 else -LINE))
+            self.viewport().update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if not self.text.blocks:
+            return
+        index, offset = self.spot_at(event.position())
+        shown = self.text.blocks[index].shown
+        start = end = offset
+        while start > 0 and (shown[start - 1].isalnum() or shown[start - 1] == "_"):
+            start -= 1
+        while end < len(shown) and (shown[end].isalnum() or shown[end] == "_"):
+            end += 1
+        self.selection = Selection((index, start), (index, end))
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        bar = self.verticalScrollBar()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+        elif event.key() == Qt.Key.Key_End:
+            self.follow()
+        elif event.key() == Qt.Key.Key_Home:
+            bar.setValue(0)
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            bar.setValue(bar.value() + (LINE if event.key() == Qt.Key.Key_Down else -LINE))
+        elif event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            down = event.key() == Qt.Key.Key_PageDown
+            bar.setValue(bar.value() + (bar.pageStep() if down else -bar.pageStep()))
+        else:
+            super().keyPressEvent(event)
+
+    def spot_at(self, point: QPointF) -> Spot:
+        """The place in the text under a point of the viewport."""
+        y = point.y() + self.verticalScrollBar().value()
+        index = self.text.block_at(y)
+        block = self.text.blocks[index]
+        if not block.lines:
+            return index, 0
+        if y >= block.top + block.height and index == len(self.text.blocks) - 1:
+            return index, len(block.shown)
+        start, end = block.lines[self.text.line_at(block, y)]
+        shown = block.shown[start:end]
+        layout = QTextLayout(shown, self.text.font_of(block))
+        layout.beginLayout()
+        line = layout.createLine()
+        if not line.isValid():
+            return index, start
+        line.setLineWidth(1e6)
+        layout.endLayout()
+        indent = EDGE + (8 if block.kind in ("tool", "print", "error") else 0)
+        return index, start + from_utf16(shown, line.xToCursor(point.x() - indent))
+
+    def _sync(self) -> None:
+        if self._view is None:
+            self._fit()
+            return
+        changed = self.text.take(self._view.pieces)
+        caret = self._view.status in _RUNNING
+        if changed is None and caret == self._caret:
+            return
+        self._caret = caret
+        top = (changed if changed is not None else self.text.height - LINE) - self.verticalScrollBar().value()
+        self._fit()
+        area = self.viewport().rect()
+        self.viewport().update(QRect(0, max(0, top), area.width(), area.height()))
+
+    def _fit(self) -> None:
+        bar, page = self.verticalScrollBar(), self.viewport().height()
+        most = max(0, self.text.height + 6 - page)
+        self._scrolling = True
+        if bar.maximum() != most or bar.pageStep() != page:
+            bar.setPageStep(page)
+            bar.setSingleStep(LINE)
+            bar.setRange(0, most)
+        self._scrolling = False
+        if self._following:
+            self._to_end()
+        else:
+            self._follow.setVisible(most > 0)
+
+    def _to_end(self) -> None:
+        self._scrolling = True
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+        self._scrolling = False
+
+    def _on_scroll_bar_value_changed(self, value: int) -> None:
+        if self._scrolling:
+            return
+        at_end = value >= self.verticalScrollBar().maximum() - 2
+        self._following = at_end
+        self._follow.setVisible(not at_end)
+
+    def _on_context_menu_requested(self, at: object) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(tr("Copy") if self.selected_text() else tr("Copy all"), self.copy)
+        menu.addAction(tr("Select all"), self.select_all)
+        menu.popup(self.viewport().mapToGlobal(at))  # type: ignore[call-overload]
+
+    def _on_theme_changed(self) -> None:
+        self._painter = LanePainter(self._theme)
+        self.text.set_fonts(self._painter.text_font, self._painter.code_font)
+        self._fit()
+        self.viewport().update()

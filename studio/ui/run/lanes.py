@@ -1,0 +1,163 @@
+"""Lanes side by side: one per invocation of the superstep that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from studio.bridge.run_views import InvocationView
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.ui.paint import draw_badge
+from studio.ui.run.lane_view import LaneView
+from studio.ui.run.numbers import lane_meta
+from studio.ui.theme import Theme
+from studio.ui.widgets.tiles import paint_tile
+
+LEAST = 220
+"""Least width of a lane; more lanes than fit scroll sideways."""
+_HEADER_DELAY = 200
+
+
+def run_time(workspace: Workspace) -> float:
+    """Seconds of the run's clock, as far as its events tell."""
+    events = workspace.run.events
+    return events[-1].t if len(events) else 0.0
+
+
+class LaneHeader(QWidget):
+    """Kind, name, state, and tokens · speed · seconds. Repainted a few times a second at most."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, view: InvocationView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._workspace, self._view = theme, workspace, view
+        node = workspace.document.workflow.node(view.node)
+        self._kind = node.kind if node is not None else "agent"
+        self._name = name_of(workspace.document.workflow, view.node)
+        if view.inside:
+            self._name = " › ".join((*view.inside, self._name))
+        self._shown: tuple[str, str] = ("", "")
+        self.setFixedHeight(32)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_HEADER_DELAY)
+        self._timer.timeout.connect(self._show_now)
+        self._show_now()
+
+    def refresh(self) -> None:
+        """Shows new numbers soon, a new state at once."""
+        if self._view.status != self._shown[0]:
+            self._show_now()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def sizeHint(self) -> QSize:
+        return QSize(LEAST, 32)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, theme = QPainter(self), self._theme
+        paint_tile(painter, theme, QRectF(10, 7, 18, 18), self._kind)
+        strong, small = theme.font("section"), theme.font("small")
+        bold, narrow = QFontMetrics(strong), QFontMetrics(small)
+        baseline = (32 + bold.ascent() - bold.descent()) // 2
+        status, meta = self._shown
+        meta_width = narrow.horizontalAdvance(meta)
+        room = self.width() - 35 - 10 - meta_width - 29
+        shown_meta = meta if room > 60 else meta.rsplit(" · ", 1)[-1]
+        meta_width = narrow.horizontalAdvance(shown_meta)
+        room = max(24, self.width() - 35 - 10 - meta_width - 29)
+        name = bold.elidedText(self._name, Qt.TextElideMode.ElideRight, room)
+        painter.setFont(strong)
+        painter.setPen(theme.color("text"))
+        painter.drawText(QPoint(35, baseline), name)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_badge(painter, theme, QRectF(42 + bold.horizontalAdvance(name), 9, 14, 14), status)
+        painter.setFont(small)
+        painter.setPen(theme.color("muted"))
+        painter.drawText(QPoint(self.width() - 10 - meta_width, baseline), shown_meta)
+
+    def _show_now(self) -> None:
+        shown = (self._view.status, lane_meta(self._view, run_time(self._workspace)))
+        if shown != self._shown:
+            self._shown = shown
+            self.setAccessibleName(f"{self._name}, {shown[0]}, {shown[1]}")
+            self.update()
+
+
+class Lane(QFrame):
+    """Header and text, with a line at the left."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, view: InvocationView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.header = LaneHeader(theme, workspace, view, self)
+        column.addWidget(self.header)
+        self.view = LaneView(theme, self)
+        column.addWidget(self.view, 1)
+        self.view.set_view(view)
+        self.setMinimumWidth(LEAST)
+
+    def refresh(self) -> None:
+        """Shows what is new."""
+        self.header.refresh()
+        self.view.refresh()
+
+    def set_divided(self, divided: bool) -> None:
+        """Draws the line to the lane at the left."""
+        layout = self.layout()
+        assert layout is not None
+        layout.setContentsMargins(1 if divided else 0, 0, 0, 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(0, 0, 1, self.height(), self._theme.color("line"))
+
+
+class Lanes(QScrollArea):
+    """The lanes of one superstep."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.lanes: dict[str, Lane] = {}
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        content = QWidget()
+        content.setObjectName("page")
+        self._row = QHBoxLayout(content)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self.setWidget(content)
+        self.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+
+    def show_invocations(self, workspace: Workspace, keys: Iterable[str], *, anew: bool = False) -> None:
+        """Shows these invocations; lanes that are there already stay as they are unless ``anew``."""
+        wanted = [k for k in keys if k in workspace.run.invocations]
+        for key in list(self.lanes):
+            if anew or key not in wanted:
+                lane = self.lanes.pop(key)
+                self._row.removeWidget(lane)
+                lane.hide()
+                lane.deleteLater()
+        for key in wanted:
+            if key not in self.lanes:
+                lane = Lane(self._theme, workspace, workspace.run.invocations[key], self)
+                self.lanes[key] = lane
+                self._row.addWidget(lane, 1)
+        for i, key in enumerate(self.lanes):
+            self.lanes[key].set_divided(i > 0)
+
+    def refresh(self, keys: Iterable[str]) -> None:
+        """Shows what is new in these invocations, as far as they are shown."""
+        for key in keys:
+            lane = self.lanes.get(key)
+            if lane is not None:
+                lane.refresh()

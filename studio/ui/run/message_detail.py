@@ -1,0 +1,83 @@
+"""One message in full: from, to, when, why it was delivered or dropped, and its text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.bridge.run_views import MessageView
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.ui.run.message_model import why
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
+from studio.ui.widgets.page import Page
+from studio.ui.widgets.text_fields import TextBox
+
+_MARKS = {True: ("circle-check", "done_t"), False: ("circle-slash", "muted")}
+
+
+class MessageDetail(Page):
+    """Built again for each message."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._content: QWidget | None = None
+        self._shown: object = None
+        self.setMinimumWidth(220)
+
+    @property
+    def shown(self) -> object:
+        """What is shown, for tests: (message id, status, routes)."""
+        return self._shown
+
+    def show_message(self, workspace: Workspace | None, view: MessageView | None) -> None:
+        """Shows a message, or a hint."""
+        seen = (view.message, view.status, len(view.routes)) if view is not None else None
+        if seen == self._shown and self._content is not None:
+            return
+        self._shown = seen
+        if self._content is not None:
+            self._content.hide()
+            self._content.deleteLater()
+        self._content = QWidget()
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(12, 6, 12, 0)
+        column.setSpacing(4)
+        if workspace is None or view is None:
+            column.addWidget(Prose(self._theme, tr("Select a message to read all of it."), "body", "muted", 17))
+        else:
+            self._fill(column, workspace, view)
+        self.add(self._content)
+
+    def _fill(self, column: QVBoxLayout, workspace: Workspace, view: MessageView) -> None:
+        workflow = workspace.document.workflow
+        head = QHBoxLayout()
+        head.setSpacing(7)
+        source = name_of(workflow, view.source) if view.source else tr("Input")
+        head.addWidget(Label(self._theme, source, "section"))
+        head.addWidget(Chip(self._theme, view.type_name, square=True))
+        head.addStretch(1)
+        step = tr("sent in superstep {number}").format(number=view.superstep) if view.superstep else tr("the input")
+        head.addWidget(Label(self._theme, step, "small", "muted"))
+        column.addLayout(head)
+        routes = why(workspace, view)
+        for delivered, target, reason in routes:
+            row = QHBoxLayout()
+            row.setSpacing(7)
+            icon, tone = _MARKS[delivered]
+            row.addWidget(IconLabel(self._theme, icon, 14, tone), 0, Qt.AlignmentFlag.AlignTop)
+            text = f"{target}: {reason}" if target else reason
+            row.addWidget(Prose(self._theme, text, "body", "text2", 17), 1)
+            column.addLayout(row)
+        if not routes and view.status == "queued":
+            column.addWidget(Prose(self._theme, tr("Waits for the next superstep."), "body", "run_t", 17))
+        box = TextBox(self._theme, lines=2, line_height=18)
+        box.max_lines = 400
+        box.show_value(view.text)
+        box.set_read_only(True)
+        box.setAccessibleName(tr("Text of the message"))
+        column.addSpacing(4)
+        column.addWidget(box)

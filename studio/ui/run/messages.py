@@ -1,0 +1,193 @@
+"""The messages panel: a table to filter, and beside or below it the message that is selected."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QSplitter,
+    QStackedWidget,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.bridge.run_views import MessageView, RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.ui.run.message_detail import MessageDetail
+from studio.ui.run.message_model import Index, MessageFilter, MessageModel
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.empty import EmptyText
+from studio.ui.widgets.labels import Label, chip_width, paint_chip
+from studio.ui.widgets.panel import Panel
+from studio.ui.widgets.search_field import SearchField
+
+TONES = {"queued": "run", "delivered": "done", "dropped": "fail"}
+
+
+class MessageDelegate(QStyledItemDelegate):
+    """Chips for type and state, plain text else; 26 high."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(60, 26)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, rect = self._theme, option.rect
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, theme.color("sel"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.color("hover"))
+        painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, theme.color("line"))
+        text = str(index.data() or "")
+        column = index.column()
+        if column in (3, 5):
+            view: MessageView = index.data(Qt.ItemDataRole.UserRole)
+            tone = TONES[view.status] if column == 5 else ""
+            width = min(chip_width(theme, text), rect.width() - 10)
+            chip = QRectF(rect.left() + 10, rect.top() + 4, width, 18)
+            paint_chip(painter, theme, chip, text, tone=tone, square=column == 3)
+        else:
+            painter.setFont(theme.font("body"))
+            painter.setPen(theme.color("text" if column in (1, 4) else "text2"))
+            metrics = painter.fontMetrics()
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width() - 16)
+            painter.drawText(rect.left() + 10, rect.top() + (26 + metrics.ascent() - metrics.descent()) // 2, shown)
+        painter.restore()
+
+
+class MessagesPanel(Panel):
+    """Newest at the end; selecting a queued one also shows it in the inspector."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addLayout(self._make_bar())
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(1)
+        self.model = MessageModel(self)
+        self.filter = MessageFilter(self)
+        self.filter.setSourceModel(self.model)
+        self._stack = QStackedWidget()
+        self.table = self._make_table()
+        self._stack.addWidget(self.table)
+        self._nothing = self._make_nothing()
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(EmptyText(theme, tr("No messages yet. Every message of a run is listed here.")))
+        self._splitter.addWidget(self._stack)
+        self.detail = MessageDetail(theme)
+        self._splitter.addWidget(self.detail)
+        self._splitter.setSizes([760, 420])
+        outer.addWidget(self._splitter, 1)
+        self._choose_page()
+
+    def enter(self, workspace: Workspace) -> None:
+        workspace.run.updated.connect(self._on_run_updated)
+
+    def leave(self, workspace: Workspace) -> None:
+        workspace.run.updated.disconnect(self._on_run_updated)
+
+    def show_workspace(self) -> None:
+        self.model.set_workspace(self.workspace)
+        self.detail.show_message(self.workspace, None)
+        self._choose_page()
+
+    def count(self) -> int:
+        """How many messages there are, for the tab."""
+        return self.model.rowCount()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.width() > 1.6 * self.height()
+        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self._splitter.orientation() != wanted:
+            self._splitter.setOrientation(wanted)
+
+    def _make_bar(self) -> QHBoxLayout:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(11, 5, 11, 5)
+        bar.setSpacing(8)
+        self.search = SearchField(self.theme, tr("Filter messages"))
+        self.search.setFixedWidth(260)
+        self.search.textChanged.connect(self._on_search_text_changed)
+        bar.addWidget(self.search)
+        self._count = Label(self.theme, "", "small", "muted")
+        bar.addWidget(self._count)
+        bar.addStretch(1)
+        return bar
+
+    def _make_table(self) -> QTreeView:
+        table = QTreeView()
+        table.setAccessibleName(tr("Messages"))
+        table.setModel(self.filter)
+        table.setItemDelegate(MessageDelegate(self.theme, table))
+        table.setRootIsDecorated(False)
+        table.setUniformRowHeights(True)
+        table.setAllColumnsShowFocus(True)
+        table.setMouseTracking(True)
+        table.setSelectionBehavior(QTreeView.SelectionBehavior.SelectRows)
+        header = table.header()
+        header.setStretchLastSection(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for column, width in enumerate((78, 130, 150, 110, 200, 92)):
+            header.resizeSection(column, width)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
+        table.selectionModel().currentChanged.connect(self._on_table_current_changed)
+        return table
+
+    def _make_nothing(self) -> QWidget:
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.addStretch(1)
+        column.addWidget(EmptyText(self.theme, tr("No message has this text.")))
+        clear = Button(self.theme, tr("Clear filter"), small=True)
+        clear.clicked.connect(self.search.clear)
+        column.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return holder
+
+    def _choose_page(self) -> None:
+        total, shown = self.model.rowCount(), self.filter.rowCount()
+        self._stack.setCurrentIndex(2 if not total else 0 if shown else 1)
+        self.detail.setVisible(bool(total))
+        text = tr("{shown} of {total}") if shown != total else tr("{total} messages")
+        self._count.setText(text.format(shown=shown, total=total) if total else "")
+
+    def _on_search_text_changed(self, text: str) -> None:
+        self.filter.set_needle(text)
+        self._choose_page()
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        if not (update.messages or update.everything):
+            return
+        bar = self.table.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum() - 2
+        self.model.refresh(everything=update.everything)
+        self._choose_page()
+        if at_end:
+            self.table.scrollToBottom()
+        current = self.table.currentIndex()
+        view = current.data(Qt.ItemDataRole.UserRole) if current.isValid() else None
+        self.detail.show_message(self.workspace, view)
+
+    def _on_table_current_changed(self, now: QModelIndex, _before: QModelIndex) -> None:
+        view: MessageView | None = now.data(Qt.ItemDataRole.UserRole) if now.isValid() else None
+        self.detail.show_message(self.workspace, view)
+        if self.workspace is None or view is None:
+            return
+        if any(q.message == view.message for q in self.workspace.run.queued):
+            self.workspace.selection.look_at_message(view.message)

@@ -1,0 +1,161 @@
+"""The run panel: superstep list at the left; lanes of one superstep, or the outputs, at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QWidget
+
+from studio.agents.messages import Usage
+from studio.bridge.run_views import RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.debugger.states import ENDED, RunState
+from studio.ui.run.lanes import Lanes, run_time
+from studio.ui.run.numbers import seconds, tokens, used
+from studio.ui.run.outputs import OutputsView
+from studio.ui.run.rows import rows
+from studio.ui.run.superstep_list import SuperstepList
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.empty import EmptyText
+from studio.ui.widgets.panel import Panel
+
+_TICK = 120
+"""Milliseconds between two pictures of the growing bars."""
+
+
+class RunPanel(Panel):
+    """Follows the newest superstep until the user picks another one; picking the last one follows again."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._shown = 0
+        self._following = True
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._stack = QStackedWidget(self)
+        row.addWidget(self._stack)
+        self._empty = EmptyText(theme, tr("No run yet. Press F5 to run with the input above."))
+        self._stack.addWidget(self._empty)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(1)
+        self.list = SuperstepList(theme)
+        self.list.setMinimumWidth(180)
+        self.list.chosen.connect(self._on_list_chosen)
+        self._splitter.addWidget(self.list)
+        self._right = QStackedWidget()
+        self.lanes = Lanes(theme)
+        self.outputs = OutputsView(theme)
+        self._right.addWidget(self.lanes)
+        self._right.addWidget(self.outputs)
+        self._splitter.addWidget(self._right)
+        self._splitter.setStretchFactor(0, 0)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([300, 900])
+        self._stack.addWidget(self._splitter)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._on_timer_timeout)
+
+    @property
+    def shown_superstep(self) -> int:
+        """Number of the superstep whose lanes are shown; 0: the outputs."""
+        return self._shown
+
+    def totals(self) -> str:
+        """ "10.3 k tokens · 17.1 s" of the run that is shown; "" without one."""
+        if self.workspace is None or not self.workspace.run.supersteps:
+            return ""
+        run = self.workspace.run
+        usage = sum((v.usage for v in run.invocations.values() if v.usage is not None), Usage(0, 0))
+        now = run_time(self.workspace)
+        spent = sum((s.ended if s.ended is not None else now) - s.started for s in run.supersteps)
+        sign = "≥ " if usage.partial else ""
+        return tr("{sign}{tokens} tokens").format(sign=sign, tokens=tokens(used(usage))) + " · " + seconds(spent)
+
+    def show_superstep(self, number: int) -> None:
+        """Shows the lanes of a superstep, or with 0 the outputs."""
+        self._on_list_chosen(number)
+        self._show_list()
+
+    def enter(self, workspace: Workspace) -> None:
+        workspace.run.updated.connect(self._on_run_updated)
+        workspace.run.state_changed.connect(self._on_run_state_changed)
+
+    def leave(self, workspace: Workspace) -> None:
+        workspace.run.updated.disconnect(self._on_run_updated)
+        workspace.run.state_changed.disconnect(self._on_run_state_changed)
+        self._timer.stop()
+
+    def show_workspace(self) -> None:
+        self._following = True
+        self._show_all(anew=True)
+
+    def _show_all(self, *, anew: bool = False) -> None:
+        workspace = self.workspace
+        if workspace is None or not self._has_run(workspace):
+            self._stack.setCurrentIndex(0)
+            return
+        self._stack.setCurrentIndex(1)
+        if self._following:
+            self._shown = self._newest(workspace)
+        self._show_list()
+        self._show_right(anew=anew)
+        self._run_timer()
+
+    def _has_run(self, workspace: Workspace) -> bool:
+        run = workspace.run
+        return bool(run.supersteps or run.outputs or (run.state is RunState.PAUSED and run.queued))
+
+    def _newest(self, workspace: Workspace) -> int:
+        run = workspace.run
+        if run.outputs and run.state in ENDED:
+            return 0
+        return run.supersteps[-1].number if run.supersteps else 0
+
+    def _show_list(self) -> None:
+        if self.workspace is not None:
+            self.list.show_rows(rows(self.workspace, run_time(self.workspace)), self._shown)
+
+    def _show_right(self, *, anew: bool = False) -> None:
+        workspace = self.workspace
+        if workspace is None:
+            return
+        if self._shown == 0 and workspace.run.outputs:
+            self.outputs.show_outputs(workspace)
+            self._right.setCurrentWidget(self.outputs)
+            return
+        step = next((s for s in reversed(workspace.run.supersteps) if s.number == self._shown), None)
+        self.lanes.show_invocations(workspace, step.invocations if step is not None else (), anew=anew)
+        self._right.setCurrentWidget(self.lanes)
+
+    def _on_list_chosen(self, number: int) -> None:
+        if self.workspace is None:
+            return
+        self._shown = number
+        self._following = number == self._newest(self.workspace)
+        self._show_right()
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        if update.everything:
+            self._following = True
+            self._show_all(anew=True)
+        elif update.supersteps or update.outputs or update.queued or update.requests:
+            self._show_all()
+        if update.invocations:
+            self.lanes.refresh(update.invocations)
+
+    def _on_run_state_changed(self) -> None:
+        self._show_all()
+
+    def _run_timer(self) -> None:
+        running = self.workspace is not None and any(s.ended is None for s in self.workspace.run.supersteps[-1:])
+        if running and not self._timer.isActive():
+            self._timer.start()
+        elif not running:
+            self._timer.stop()
+
+    def _on_timer_timeout(self) -> None:
+        if self.isVisible():
+            self._show_list()
+        self._run_timer()

@@ -1,0 +1,114 @@
+"""The rows of the superstep list, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from studio.bridge.run_views import InvocationView, SuperstepView
+from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
+from studio.document.lines import name_of
+from studio.document.model import Workflow
+from studio.ui.run.numbers import seconds
+from studio.ui.text import tr
+
+_HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``bars`` are (left, width, colour token) as fractions of the whole run's working time."""
+
+    kind: Literal["superstep", "answer", "next", "outputs"]
+    number: int = 0
+    title: str = ""
+    status: str = ""
+    bars: tuple[tuple[float, float, str], ...] = ()
+    time: str = ""
+
+
+def rows(workspace: Workspace, now: float) -> list[Row]:
+    """Every row: supersteps with the answers before them, then what comes next, then the outputs."""
+    run, workflow = workspace.run, workspace.document.workflow
+    made: list[Row] = []
+    spans = [(s.started, s.ended if s.ended is not None else now) for s in run.supersteps]
+    whole = sum(end - start for start, end in spans) or 1.0
+    before = 0.0
+    last_end: float | None = None
+    for step, (start, end) in zip(run.supersteps, spans, strict=True):
+        waited = start - last_end if last_end is not None else 0.0
+        made += [Row("answer", step.number, text, time=_waited(waited)) for text in step.answers]
+        views = [run.invocations[i] for i in step.invocations if i in run.invocations]
+        bars = tuple(_bar(view, start, before, whole, now) for view in views)
+        status = step_status(step, views)
+        made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds(end - start)))
+        before += end - start
+        last_end = end
+    if run.state in _HELD and run.queued:
+        made.append(_next(workspace))
+    if run.outputs:
+        made.append(Row("outputs", 0, tr("Outputs"), time=str(len(run.outputs))))
+    return made
+
+
+def title(workflow: Workflow, views: Sequence[InvocationView]) -> str:
+    """Who ran: "Planner", "Research ×3" for members of a frame, "Writer + 2" otherwise."""
+    nodes = [v.node for v in views]
+    if not nodes:
+        return tr("nothing ran")
+    distinct = list(dict.fromkeys(nodes))
+    if len(distinct) == 1:
+        name = name_of(workflow, nodes[0])
+        return name if len(nodes) == 1 else f"{name} ×{len(nodes)}"
+    group = next((g for g in workflow.groups if set(distinct) <= set(g.members)), None)
+    if group is not None:
+        return f"{group.name} ×{len(nodes)}"
+    if len(distinct) == 2:
+        return ", ".join(name_of(workflow, n) for n in distinct)
+    return f"{name_of(workflow, distinct[0])} + {len(distinct) - 1}"
+
+
+def step_status(step: SuperstepView, views: Sequence[InvocationView]) -> str:
+    """The state of a superstep from those of its invocations."""
+    states = {v.status for v in views}
+    for status in ("failed", "running", "waiting", "stopped"):
+        if status in states:
+            return status
+    return "done" if step.ended is not None else "running"
+
+
+def _bar(view: InvocationView, start: float, before: float, whole: float, now: float) -> tuple[float, float, str]:
+    end = view.ended if view.ended is not None else now
+    token = {"failed": "fail", "running": "run", "waiting": "wait", "stopped": "muted"}.get(view.status, "done")
+    left = (before + max(0.0, view.started - start)) / whole
+    return min(1.0, left), min(1.0 - min(1.0, left), max(0.0, end - view.started) / whole), token
+
+
+def _next(workspace: Workspace) -> Row:
+    run, workflow = workspace.run, workspace.document.workflow
+    number = max((s.number for s in run.supersteps), default=0) + 1
+    names: list[str] = []
+    for queued in run.queued:
+        targets = [queued.target] if queued.target else _targets(workflow, queued.edges)
+        names += [name_of(workflow, t) for t in targets if t is not None]
+    distinct = list(dict.fromkeys(names))
+    who = ", ".join(distinct[:2]) + (f" + {len(distinct) - 2}" if len(distinct) > 2 else "")
+    count = len(run.queued)
+    text = tr("next · 1 message") if count == 1 else tr("next · {count} messages").format(count=count)
+    return Row("next", number, who or tr("next superstep"), "waiting", time=text)
+
+
+def _targets(workflow: Workflow, edges: Sequence[str]) -> list[str | None]:
+    from studio.document.lines import lines
+
+    found: list[str | None] = []
+    for line in lines(workflow):
+        if line.id in edges or line.edge in edges:
+            found.append(line.target)
+    return found
+
+
+def _waited(value: float) -> str:
+    return f"{value:.0f} s" if value >= 1 else ""
