@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
 from studio.files import Journal
@@ -12,6 +12,9 @@ _AFTER_MS = 500
 
 class Autosave(QObject):
     """Records what changed, at most once per half second; the journal goes when the file has everything."""
+
+    recorded = Signal()
+    """The journal has everything that was changed so far."""
 
     def __init__(self, document: DocumentModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +29,12 @@ class Autosave(QObject):
         document.dirty_changed.connect(self._on_document_dirty_changed)
         document.path_changed.connect(self._on_document_path_changed)
 
+    def record_now(self) -> None:
+        """Writes what changed since the last entry, without waiting."""
+        self._timer.stop()
+        self.journal.record(self._document.workflow)
+        self.recorded.emit()
+
     def close(self) -> None:
         """The document was closed on purpose: nothing is to be recovered."""
         self._timer.stop()
@@ -37,7 +46,7 @@ class Autosave(QObject):
 
     def _on_timer_timeout(self) -> None:
         if self._document.dirty:
-            self.journal.record(self._document.workflow)
+            self.record_now()
 
     def _on_document_dirty_changed(self, dirty: bool) -> None:
         if not dirty:

@@ -50,6 +50,7 @@ def on_workflow(now: Situation) -> Reason:
 
 
 def on_tab(now: Situation) -> Reason:
+    """The workflow or its exported code is shown."""
     return "" if now.page != "welcome" else NO_WORKFLOW
 
 
@@ -70,7 +71,7 @@ def on_checkpoint(command: str) -> Callable[[Situation], Reason]:
 
 def on_run(command: str) -> Callable[[Situation], Reason]:
     def why(now: Situation) -> Reason:
-        return on_workflow(now) or now.run.get(command, "")
+        return on_tab(now) or now.run.get(command, "")
 
     return why
 
@@ -139,8 +140,8 @@ MENUS = ("File", "Edit", "View", "Insert", "Run", "Checkpoints", "Window", "Help
 FILE = (
     Action("file.new", "New workflow", "File", 0, "plus", ("Ctrl+N",)),
     Action("file.open", "Open…", "File", 0, "folder-open", ("Ctrl+O",)),
-    Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=on_workflow),
-    Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_workflow),
+    Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=on_tab),
+    Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_tab),
     Action("file.export", "Export code", "File", 2, "own:code", ("Ctrl+Shift+E",), why_not=on_workflow,
            hint="Show the Python project that this workflow becomes"),
     Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
@@ -161,7 +162,7 @@ EDIT = (
     Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
     Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=on_node),
     Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=on_node),
-    Action("edit.find", "Find node…", "Edit", 4, "search", ("Ctrl+F", "Ctrl+P"), why_not=on_workflow),
+    Action("edit.find", "Find node…", "Edit", 4, "search", ("Ctrl+F", "Ctrl+P"), why_not=on_tab),
 )  # fmt: skip
 
 VIEW = (
@@ -210,7 +211,9 @@ RUN = (
            hint="Cancel the run at once"),
     Action("run.restart", "Restart", "Run", 0, "own:restart", ("Ctrl+Shift+F5",), ("Ctrl+Shift+R",),
            why_not=on_run("restart"), hint="Stop, then run again with the same input"),
-    Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_workflow),
+    Action("run.retry", "Go on from the last checkpoint", "Run", 0, "history", why_not=on_run("retry"),
+           hint="Continue a run that failed or was stopped, as a new branch"),
+    Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_tab),
     Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),
     Action("run.breakpoint", "Breakpoint on or off", "Run", 2, "own:octagon-on", ("F9",), ("Ctrl+Alt+B",),
            why_not=on_node, hint="Stop before the selected node runs"),

@@ -64,18 +64,18 @@ def _application() -> QApplication:
 
 async def _session(application: QApplication, files: list[Path], ready: Callable[[MainWindow], None] | None) -> None:
     """One window from its first paint to the end of everything it started."""
+    from studio.bridge.workspaces import Workspaces
     from studio.settings.preferences import read_preferences
     from studio.ui.main_window import MainWindow
     from studio.ui.theme import Theme
-    from studio.ui.window.workspaces import Workspaces
 
     preferences, problems = read_preferences()
     theme = Theme(preferences.theme, preferences.font_scale)
     theme.apply(application)
     workspaces = Workspaces()
-    window = MainWindow(theme, preferences, workspaces.make)
-    closed = asyncio.get_running_loop().create_future()
-    window.closed.connect(lambda: closed.done() or closed.set_result(None))
+    window = MainWindow(theme, preferences, workspaces)
+    closed = asyncio.Event()
+    window.closed.connect(closed.set)
     window.show_first(files)
     try:
         await asyncio.sleep(0)
@@ -83,9 +83,9 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
             window.say(problem)
         if ready is not None:
             ready(window)
-        await closed
+        await closed.wait()
     finally:
         window.hide()
-        await workspaces.close()
+        await workspaces.close_all()
         window.deleteLater()
         await asyncio.sleep(0)

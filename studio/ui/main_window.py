@@ -25,7 +25,7 @@ from studio.ui.toolbar.menus import fill_menu_bar
 from studio.ui.toolbar.tool_bar import MainToolBar
 from studio.ui.window import drops, memory
 from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
-from studio.ui.window.file_flows import FileFlows, MakeWorkspace
+from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
 from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE
@@ -38,12 +38,12 @@ from studio.ui.window.workflow_page import WorkflowPage
 
 
 class MainWindow(QMainWindow):
-    """One window with documents as tabs. ``make_workspace`` joins a document with its run model."""
+    """One window with documents as tabs."""
 
     closed = Signal()
     """The user has closed the window and nothing is left to ask."""
 
-    def __init__(self, theme: Theme, preferences: Preferences, make_workspace: MakeWorkspace) -> None:
+    def __init__(self, theme: Theme, preferences: Preferences, workspaces: OpensWorkspaces) -> None:
         super().__init__()
         self.theme, self.preferences = theme, preferences
         self._memory = memory.load()
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.tabs = DocumentTabs(theme)
         self.setCentralWidget(self.tabs)
-        self.files = FileFlows(theme, self.tabs, self, make_workspace)
+        self.files = FileFlows(theme, self.tabs, self, workspaces)
         self.sides = Sides(theme, self, self._memory)
         self.palettes = Palettes(self)
         self.actions_ = ActionSet(theme, ACTIONS, functions(self), self)
@@ -75,9 +75,11 @@ class MainWindow(QMainWindow):
 
     @property
     def page(self) -> WorkflowPage | None:
-        """The workflow that is shown, None on other pages."""
+        """The workflow that is shown, or whose code is shown; None on the welcome page."""
         current = self.tabs.current
-        return current if isinstance(current, WorkflowPage) else None
+        if current is None or isinstance(current, WorkflowPage):
+            return current
+        return next((page for page in self.files.pages() if page.workspace is current.workspace), None)
 
     @property
     def page_kind(self) -> Page:
@@ -176,8 +178,9 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.setFocus()
         self.tool_bar.input.selectAll()
 
-    def enter_run(self) -> None:
-        """What changes when the user starts a run: the debug layout, the run panel."""
+    def enter_run(self, page: WorkflowPage) -> None:
+        """What changes when the user starts a run: the workflow in front, the debug layout, the run panel."""
+        self.tabs.show_page(page)
         if self.preferences.layouts.get("switch_on_run", True):
             self.sides.layouts.switch("debug")
         self.sides.bottom.show_panel("run")
@@ -314,7 +317,7 @@ class MainWindow(QMainWindow):
                 workflow = page.workspace.document.workflow
                 self.tool_bar.input.set_history(self._memory.inputs.get(workflow.id, []))
                 self.tool_bar.input.setText(page.input_text)
-        self.sides.layouts.show_docks(page is not None)
+        self.sides.layouts.show_docks(self.page_kind == "workflow")
         self.refresh()
 
     def _on_tabs_close_requested(self, page: DocumentPage) -> None:

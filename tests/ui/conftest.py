@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from studio.settings.preferences import Preferences
 from studio.ui.main_window import MainWindow
 from studio.ui.theme import Theme, fonts
-from studio.ui.window.file_flows import MakeWorkspace
-from tests.ui.shell.still_run import make_workspace
+from studio.ui.window.file_flows import OpensWorkspaces
+from tests.ui.shell.still_run import StillWorkspaces
 
 fonts.register()
 
@@ -40,15 +40,16 @@ def make_window(qtbot: QtBot, theme: Theme) -> Iterator[Callable[..., MainWindow
     """Makes main windows; documents in them get runs that stand still unless ``workspaces`` says otherwise."""
     made: list[MainWindow] = []
 
-    def make(*, preferences: Preferences | None = None, workspaces: MakeWorkspace = make_workspace) -> MainWindow:
-        window = MainWindow(theme, preferences or Preferences(theme="light"), workspaces)
+    def make(*, preferences: Preferences | None = None, workspaces: OpensWorkspaces | None = None) -> MainWindow:
+        window = MainWindow(theme, preferences or Preferences(theme="light"), workspaces or StillWorkspaces())
         made.append(window)
         return window
 
     yield make
     for window in made:
         for page in window.files.pages():
-            page.autosave.discard()
+            if page.workspace.autosave is not None:
+                page.workspace.autosave.close()
         window.hide()
         window.deleteLater()
     _delete_now()

@@ -53,6 +53,7 @@ class CommandPalette(QFrame):
         self._field = QLineEdit()
         self._field.setObjectName("command_palette_field")
         self._field.addAction(theme.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
+        self._field.setTextMargins(-8, 0, 0, 0)
         self._rows = _Rows(self)
         self._list = QListView()
         self._list.setObjectName("command_palette_list")
@@ -107,10 +108,13 @@ class CommandPalette(QFrame):
                 self.hide()
             elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
                 return self._key(Qt.Key(event.key()))
-            elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
-                if event.key() == Qt.Key.Key_Escape:
-                    event.accept()
-                    return True
+            elif (
+                isinstance(event, QKeyEvent)
+                and event.type() == QEvent.Type.ShortcutOverride
+                and event.key() == Qt.Key.Key_Escape
+            ):
+                event.accept()
+                return True
         return super().eventFilter(watched, event)
 
     def _key(self, key: Qt.Key) -> bool:

@@ -80,7 +80,7 @@ class ActionButton(QAbstractButton):
 
     def _paint_content(self, painter: QPainter, token: str) -> None:
         metrics = QFontMetrics(self._font())
-        text = self._action.iconText()
+        text = self.text()
         small = QFontMetrics(self._theme.font("tiny"))
         width = metrics.horizontalAdvance(text) + (21 if self._icon else 0)
         width += 8 + small.horizontalAdvance(self._keys) if self._keys else 0
@@ -139,8 +139,9 @@ class ActionButton(QAbstractButton):
     def _on_action_changed(self) -> None:
         self.setEnabled(self._action.isEnabled())
         self.setToolTip(self._action.toolTip())
-        self.setAccessibleName(self._action.iconText())
-        self.setText(self._action.iconText())
+        text = self._action.iconText()
+        self.setText(text if text in self._texts or not self._texts else self._texts[0])
+        self.setAccessibleName(text)
         self.update()
 
     def _on_theme_changed(self) -> None:

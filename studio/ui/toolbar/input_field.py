@@ -29,6 +29,7 @@ class InputField(QLineEdit):
         self.setMaximumWidth(420)
         self.setMinimumWidth(140)
         self.addAction(theme.icon("own:terminal", "muted"), QLineEdit.ActionPosition.LeadingPosition)
+        self.setTextMargins(-8, 0, -4, 0)
         self._arrow = self.addAction(theme.icon("chevron-down", "muted"), QLineEdit.ActionPosition.TrailingPosition)
         self._arrow.setToolTip(tr("Earlier inputs (Down)"))
         self._arrow.triggered.connect(self.show_history)

@@ -36,6 +36,9 @@ class MainToolBar(QToolBar):
         self._fill()
         self._row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(self._row)
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(10, 3, 10, 3)
         self.show_page("welcome")
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
@@ -98,4 +101,5 @@ class MainToolBar(QToolBar):
 
     def _on_theme_changed(self) -> None:
         self.setFixedHeight(self._theme.length(42))
+        self._row.setFixedHeight(self._theme.length(34))
         self.setIconSize(QSize(16, 16))

@@ -138,7 +138,7 @@ class WelcomePage(DocumentPage):
         card = _Card(self._theme, "lock", "done_t")
         card.column.addWidget(Label(self._theme, tr("Works without an account or a network"), "section"))
         text = tr(
-            "The offline model runs on this computer. Add a provider when you want one; keys go into the system keychain."
+            "The offline model runs on this computer. Add a provider when you want one; no file ever holds a key."
         )
         card.column.addWidget(Prose(self._theme, text, "body", "text2", 17))
         link = Button(self._theme, tr("Add a model provider…"), kind="link")
@@ -192,6 +192,7 @@ class WelcomePage(DocumentPage):
         self._search.setPlaceholderText(tr("Search templates"))
         self._search.setAccessibleName(tr("Search templates"))
         self._search.setFixedWidth(210)
+        self._search.setTextMargins(-8, 0, 0, 0)
         self._search.addAction(self._theme.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
         self._search.textChanged.connect(self._on_search_text_changed)
         head.addWidget(self._search, 0, Qt.AlignmentFlag.AlignVCenter)

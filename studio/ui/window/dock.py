@@ -78,9 +78,9 @@ class PanelDock(QDockWidget):
         index = self.strip.bar.currentIndex()
         return self._keys[index] if 0 <= index < len(self._keys) else ""
 
-    def keys(self) -> list[str]:
-        """The panels, in the order of their tabs."""
-        return list(self._keys)
+    def has(self, key: str) -> bool:
+        """Whether a panel is in this dock."""
+        return key in self._keys
 
     def add(self, key: str, title: str, panel: QWidget) -> None:
         """Adds a panel as the last tab."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
 
@@ -151,6 +151,7 @@ class DocumentTabs(QWidget):
         close.setProperty("variant", "tab-close")
         close.setIcon(self._theme.icon("x", "muted"))
         close.setFixedSize(16, 16)
+        close.setIconSize(QSize(12, 12))
         close.setToolTip(tr("Close tab (Ctrl+W)"))
         close.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         close.clicked.connect(self._asks_to_close(page))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 from uuid import uuid4
 
 from PySide6.QtCore import QObject, Signal
@@ -26,8 +27,13 @@ from studio.ui.window.workflow_page import WorkflowPage
 
 _log = logging.getLogger(__name__)
 
-MakeWorkspace = Callable[[Workflow, Path | None], Workspace]
-"""Joins a document with its run model."""
+
+class OpensWorkspaces(Protocol):
+    """Joins documents with what runs them, and ends that again."""
+
+    def open(self, workflow: Workflow, path: Path | None) -> Workspace: ...
+
+    def close(self, workspace: Workspace) -> None: ...
 
 
 class FileFlows(QObject):
@@ -42,10 +48,10 @@ class FileFlows(QObject):
     recent_changed = Signal()
     said = Signal(str)
 
-    def __init__(self, theme: Theme, tabs: DocumentTabs, window: QWidget, make_workspace: MakeWorkspace) -> None:
+    def __init__(self, theme: Theme, tabs: DocumentTabs, window: QWidget, workspaces: OpensWorkspaces) -> None:
         super().__init__(window)
         self._theme, self._tabs, self._window = theme, tabs, window
-        self._make_workspace = make_workspace
+        self._workspaces = workspaces
 
     # ---- open
     def pages(self) -> list[WorkflowPage]:
@@ -97,7 +103,8 @@ class FileFlows(QObject):
         saved = self._saved_version(found)
         page = self._show(saved or Workflow(id=workflow.id, name=workflow.name), found.path if saved else None)
         page.workspace.document.execute(ReplaceAll(workflow), tr("Recover unsaved work"))
-        page.autosave.record_now()
+        if page.workspace.autosave is not None:
+            page.workspace.autosave.record_now()
         found.discard()
         self.recent_changed.emit()
         return page
@@ -145,7 +152,7 @@ class FileFlows(QObject):
 
     # ---- parts
     def _show(self, workflow: Workflow, path: Path | None) -> WorkflowPage:
-        page = WorkflowPage(self._theme, self._make_workspace(workflow, path))
+        page = WorkflowPage(self._theme, self._workspaces.open(workflow, path))
         document = page.workspace.document
         self._tabs.add(page, page.title, "own:layout", str(path or ""))
         describe = partial(self._describe, page)
@@ -190,7 +197,6 @@ class FileFlows(QObject):
             self._not_saved(page, path, error, then)
             return
         document.mark_saved(path.absolute())
-        page.autosave.saved()
         trust.trust_list().keep_typed(document.workflow)
         self._remember(path.absolute(), document.workflow.name)
         self.saved.emit(page)
@@ -212,9 +218,12 @@ class FileFlows(QObject):
         )
 
     def _close(self, page: WorkflowPage, then: Callable[[], None] | None) -> None:
-        page.autosave.discard()
         self.closing.emit(page)
+        workspace = page.workspace
         self._tabs.remove(page)
+        # It outlives its page until its run is stopped and its store is closed.
+        workspace.setParent(None)
+        self._workspaces.close(workspace)
         if then is not None:
             then()
 

@@ -87,7 +87,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
             if page is not None:
                 text = window.tool_bar.input.text()
                 window.remember_input(page, text)
-                window.enter_run()
+                window.enter_run(page)
                 act(page, text)
 
         return run
@@ -98,6 +98,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.pause": on_page(window, lambda page: page.workspace.run.pause()),
         "run.stop": on_page(window, window.stop_run),
         "run.restart": on_page(window, lambda page: page.workspace.run.restart()),
+        "run.retry": on_page(window, lambda page: page.workspace.run.retry()),
         "run.input": window.focus_input,
         "run.request": partial(_show_and_focus, window, "requests"),
         "run.breakpoint": on_page(window, _toggle_breakpoint),

@@ -59,7 +59,7 @@ class Sides(QObject):
     def show_panel(self, key: str) -> QWidget:
         """Opens the side of a panel and brings the panel to the front."""
         for side, dock in (("left", self.left), ("right", self.right), ("bottom", self.bottom)):
-            if key in dock.keys():
+            if dock.has(key):
                 self.layouts.open(side)
                 dock.show_panel(key)
                 return dock.panel(key)

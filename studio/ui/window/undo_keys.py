@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
@@ -31,10 +33,8 @@ class UndoKeys(QObject):
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
         if self._field is not None:
-            try:
+            with contextlib.suppress(RuntimeError):  # the field may be deleted already
                 self._field.removeEventFilter(self)
-            except RuntimeError:  # the field is already deleted
-                pass
             self._field = None
         if isinstance(new, QLineEdit | QPlainTextEdit | QTextEdit):
             self._field = new

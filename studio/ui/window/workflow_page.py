@@ -9,7 +9,6 @@ from studio.document.model import Workflow
 from studio.settings import trust
 from studio.ui.theme import Theme
 from studio.ui.trust_bar import TrustBar
-from studio.ui.window.autosave import Autosave
 from studio.ui.window.document_tabs import DocumentPage
 from studio.ui.window.panels import make
 
@@ -26,7 +25,6 @@ class WorkflowPage(DocumentPage):
         super().__init__(parent)
         self.workspace: Workspace = workspace
         self.input_text = ""
-        self.autosave = Autosave(workspace.document, self)
         workspace.setParent(self)
         self._accepted: Workflow = workspace.document.workflow
         self.canvas = make("studio.ui.canvas", "CanvasView", theme)

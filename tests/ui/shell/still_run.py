@@ -42,6 +42,20 @@ class StillRun(RunModel):
         self.calls.append(("breakpoint", node))
 
 
-def make_workspace(workflow: Workflow, path: Path | None) -> Workspace:
-    """A workspace whose run stands still."""
-    return Workspace(DocumentModel(workflow, path), StillRun())
+class StillWorkspaces:
+    """Workspaces whose runs stand still; ``closed`` are those that were closed."""
+
+    def __init__(self, *, journal: bool = False) -> None:
+        self._journal = journal
+        self.closed: list[Workspace] = []
+
+    def open(self, workflow: Workflow, path: Path | None) -> Workspace:
+        made = Workspace(DocumentModel(workflow, path), StillRun())
+        if self._journal:
+            made.keep_journal()
+        return made
+
+    def close(self, workspace: Workspace) -> None:
+        if workspace.autosave is not None:
+            workspace.autosave.close()
+        self.closed.append(workspace)

@@ -1,0 +1,218 @@
+"""A read-only view of one file: line numbers, glyphs of the drawing, highlighting by pygments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_for_filename
+from pygments.lexers.special import TextLexer
+from pygments.util import ClassNotFound
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+
+from studio.ui.theme import Theme
+from studio.ui.widgets.highlight import Line, lines_of
+
+GLYPHS = {
+    "agent": ("own:agent", "k_agent_i"),
+    "function": ("own:function", "k_fn_i"),
+    "human_input": ("own:human-input", "k_human_i"),
+    "sub_workflow": ("own:sub-workflow", "k_sub_i"),
+    "template": ("own:template", "k_tpl_i"),
+    "join": ("own:join", "muted"),
+    "fan_out": ("own:fan-out", "muted"),
+    "switch": ("own:switch", "muted"),
+}
+"""Kind -> icon, colour token."""
+
+
+_LINE = 18
+"""Height of a line of code at 100 %."""
+
+
+class CodeView(QTextEdit):
+    """``line_clicked`` gives the line (from 1) whose glyph was clicked.
+
+    Not a QPlainTextEdit: that one has no line height, and code is read at 18 px to the line.
+    """
+
+    line_clicked = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._glyphs: Mapping[int, str] = {}
+        self._line = 0
+        self._file = self._code = ""
+        self.setObjectName("code_view")
+        self.setProperty("flat", "true")
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QTextEdit.LineWrapMode.NoWrap)
+        self.setAcceptRichText(False)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.document().setDocumentMargin(8)
+        self._gutter = _Gutter(self)
+        self._highlighter = _Highlighter(self.document(), theme)
+        self.verticalScrollBar().valueChanged.connect(self._gutter.update)
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    def show_code(self, path: str, code: str, glyphs: Mapping[int, str]) -> None:
+        """Shows a file; the place in it is kept if it is the same file, changed."""
+        place = self.verticalScrollBar().value() if path == self._file else 0
+        self._glyphs = glyphs
+        if (path, code) != (self._file, self._code):
+            self._file, self._code = path, code
+            self._highlighter.set_file(path, code)
+            self.setPlainText(code)
+            self._set_line_height()
+            self.setViewportMargins(self.gutter_width(), 0, 0, 0)
+            self.verticalScrollBar().setValue(place)
+        self._gutter.update()
+
+    def show_line(self, line: int) -> None:
+        """Marks a line and brings it into view; 0 marks none."""
+        self._line = line
+        if not line:
+            self.setExtraSelections([])
+            self._gutter.update()
+            return
+        block = self.document().findBlockByNumber(line - 1)
+        self.setTextCursor(QTextCursor(block))
+        box = self.document().documentLayout().blockBoundingRect(block)
+        self.verticalScrollBar().setValue(round(box.top() - self.viewport().height() * 0.4))
+        self._mark_line()
+
+    def gutter_width(self) -> int:
+        """Room for a glyph and the largest number."""
+        digits = max(3, len(str(self.document().blockCount())))
+        return 40 + QFontMetrics(self._theme.font("code")).horizontalAdvance("9") * digits
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        area = self.contentsRect()
+        self._gutter.setGeometry(QRect(area.left(), area.top(), self.gutter_width(), area.height()))
+
+    def paint_gutter(self, painter: QPainter, area: QRect) -> None:
+        """Paints numbers and glyphs of the visible lines."""
+        painter.fillRect(area, self._theme.color("canvas"))
+        font = self._theme.font("code")
+        metrics = QFontMetrics(font)
+        painter.setFont(font)
+        layout = self.document().documentLayout()
+        offset = self.verticalScrollBar().value()
+        block = self.cursorForPosition(QPoint(0, 0)).block()
+        right = self._gutter.width() - 14
+        ratio = self.devicePixelRatioF()
+        while block.isValid():
+            box = layout.blockBoundingRect(block).translated(0, -offset)
+            if box.top() > area.bottom():
+                return
+            number = block.blockNumber() + 1
+            if number == self._line:
+                painter.fillRect(QRect(0, round(box.top()), self._gutter.width(), round(box.height())),
+                                 self._theme.color("soft"))  # fmt: skip
+            painter.setPen(self._theme.color("muted"))
+            text = str(number)
+            baseline = round(box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2)
+            painter.drawText(QPoint(right - metrics.horizontalAdvance(text), baseline), text)
+            kind = self._glyphs.get(number)
+            if kind in GLYPHS:
+                icon, token = GLYPHS[kind]
+                top = round(box.top() + (box.height() - 13) / 2)
+                painter.drawPixmap(QPoint(8, top), self._theme.pixmap(icon, 13, token, ratio))
+            block = block.next()
+
+    def line_at(self, y: int) -> int:
+        """The line at a height of the gutter, 0 if there is none."""
+        cursor = self.cursorForPosition(QPoint(2, y))
+        return cursor.blockNumber() + 1
+
+    def _mark_line(self) -> None:
+        selection = QTextEdit.ExtraSelection()
+        form = QTextCharFormat()
+        form.setBackground(self._theme.color("soft"))
+        form.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        selection.format = form
+        cursor = QTextCursor(self.document().findBlockByNumber(self._line - 1))
+        selection.cursor = cursor
+        self.setExtraSelections([selection])
+        self._gutter.update()
+
+    def _set_line_height(self) -> None:
+        form = QTextBlockFormat()
+        form.setLineHeight(self._theme.length(_LINE), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(form)
+
+    def _on_theme_changed(self) -> None:
+        self.setFont(self._theme.font("code"))
+        self.document().setDefaultFont(self._theme.font("code"))
+        self._set_line_height()
+        self.setViewportMargins(self.gutter_width(), 0, 0, 0)
+        if self._line:
+            self._mark_line()
+        self._gutter.update()
+
+
+class _Gutter(QWidget):
+    def __init__(self, view: CodeView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._view.gutter_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self._view.paint_gutter(QPainter(self), event.rect())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._view.line_clicked.emit(self._view.line_at(round(event.position().y())))
+
+
+class _Highlighter(QSyntaxHighlighter):
+    """Chooses the lexer by the file's name; the whole text is lexed once, lines are coloured from the result."""
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        super().__init__(document)
+        self._theme = theme
+        self._lines: list[Line] = []
+        theme.changed.connect(self.rehighlight)
+
+    def set_file(self, path: str, code: str) -> None:
+        """The file whose text comes next."""
+        try:
+            lexer: Lexer = get_lexer_for_filename(path, stripnl=False)
+        except ClassNotFound:
+            lexer = TextLexer(stripnl=False)
+        self._lines = lines_of(lexer, code, calls=path.endswith(".py"))
+
+    def highlightBlock(self, text: str) -> None:
+        number = self.currentBlock().blockNumber()
+        for start, length, token in self._lines[number].spans if number < len(self._lines) else ():
+            form = QTextCharFormat()
+            form.setForeground(self._theme.color(token))
+            self.setFormat(start, length, form)

@@ -1,0 +1,335 @@
+"""Export to Python: the files, the code, where the drawing is in it, options, and writing it to a folder."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.files import FileProblem, write_project
+from studio.ui.dialogs.file_dialogs import choose_folder
+from studio.ui.dialogs.messages import Choice, ask, show_problem
+from studio.ui.exporting.code_view import CodeView
+from studio.ui.exporting.file_tree import FileTree, PlaceList
+from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Chip, Elided, IconLabel, Label, Prose
+from studio.ui.widgets.text_fields import LineField
+from studio.ui.window.document_tabs import DocumentPage
+
+_BEHIND_MS = 300
+
+
+class ExportPage(DocumentPage):
+    """Follows the document: code is written anew shortly after each change, if the page is visible."""
+
+    kind = "export"
+
+    said = Signal(str)
+    node_chosen = Signal(str)
+    """An item to be shown on the canvas."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.workspace: Workspace | None = None
+        self._files: dict[str, str] = {}
+        self._shown = ""
+        self._stale = True
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_BEHIND_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._tree = FileTree(theme)
+        self._count = Chip(theme, "0", height=18)
+        self._places = PlaceList(theme)
+        self._view = CodeView(theme)
+        self._path = Elided(theme, "", "code-small", "text")
+        self._lines = Chip(theme, "", square=True, height=18)
+        self._package = LineField(theme)
+        self._package_field = Field(theme, tr("Package name"), self._package, resettable=False)
+        self._problem = Prose(theme, "", "body", "text2")
+        self._write = Button(theme, tr("Write to folder…"), "download", "primary")
+        self._copy_all = Button(theme, tr("Copy all"))
+        self._pages = QStackedLayout()
+        self._lay_out()
+        self._connect()
+
+    def set_workspace(self, workspace: Workspace | None) -> None:
+        """Shows the code of another workflow."""
+        if self.workspace is not None:
+            self.workspace.document.changed.disconnect(self._on_document_changed)
+        self.workspace = workspace
+        if workspace is not None:
+            workspace.document.changed.connect(self._on_document_changed)
+        self.refresh()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The project that is shown: relative path -> text."""
+        return dict(self._files)
+
+    def refresh(self) -> None:
+        """Writes the code anew."""
+        from studio.export import ExportProblem, export_project
+
+        self._timer.stop()
+        self._stale = False
+        if self.workspace is None:
+            return
+        document = self.workspace.document
+        package = self._package.text().strip()
+        if package and not package.isidentifier():
+            self._package_field.set_problem("error", tr("Use letters, digits and _, not beginning with a digit."))
+            return
+        self._package_field.set_problem("error", "")
+        folder = document.path.parent if document.path is not None else None
+        try:
+            self._files = export_project(document.workflow, package or None, folder)
+        except ExportProblem as problem:
+            self._show_problem(str(problem))
+            return
+        self._show_files()
+
+    def showEvent(self, event: object) -> None:
+        if self._stale:
+            self._timer.start()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), self._theme.color("window"))
+
+    # ---- showing
+    def _show_files(self) -> None:
+        main = workflow_file(self._files)
+        self._pages.setCurrentIndex(0)
+        self._write.setEnabled(True)
+        self._copy_all.setEnabled(True)
+        self._count.set_text(str(len(self._files)))
+        self._package.setPlaceholderText((main or "").split("/")[0])
+        self._tree.show_files(list(self._files), self._shown if self._shown in self._files else main)
+        assert self.workspace is not None
+        code = self._files.get(main or "", "")
+        self._places.show_places(code_places(self.workspace.document.workflow, code))
+        self._show_file(self._shown if self._shown in self._files else main or "")
+
+    def _show_problem(self, sentence: str) -> None:
+        self._problem.set_text(sentence)
+        self._pages.setCurrentIndex(1)
+        self._write.setEnabled(False)
+        self._copy_all.setEnabled(False)
+
+    def _show_file(self, path: str) -> None:
+        code = self._files.get(path, "")
+        changed = path != self._shown
+        self._shown = path
+        self._path.set_text(path)
+        number = code.count("\n")
+        self._lines.set_text(tr("1 line") if number == 1 else tr("{n} lines").format(n=number))
+        main = path == workflow_file(self._files)
+        glyphs = glyph_lines(self.workspace.document.workflow, code) if self.workspace and main else {}
+        if changed:
+            self._view.show_line(0)
+        self._view.show_code(path, code.removesuffix("\n"), glyphs)
+
+    # ---- layout
+    def _lay_out(self) -> None:
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setHandleWidth(1)
+        for widget, stretch in ((self._left(), 0), (self._centre(), 1), (self._right(), 0)):
+            split.addWidget(widget)
+            split.setStretchFactor(split.count() - 1, stretch)
+            split.setCollapsible(split.count() - 1, False)
+        split.setSizes([236, 1000, 312])
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(split)
+
+    def _left(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setHandleWidth(1)
+        split.setMinimumWidth(180)
+        split.addWidget(_titled(self._theme, tr("Files"), self._tree, self._count))
+        split.addWidget(_titled(self._theme, tr("Where is it in the code?"), self._places, None))
+        split.setChildrenCollapsible(False)
+        return split
+
+    def _centre(self) -> QWidget:
+        head = QHBoxLayout()
+        head.setContentsMargins(14, 5, 10, 5)
+        head.setSpacing(8)
+        copy = Button(self._theme, tr("Copy"), "copy", small=True)
+        copy.clicked.connect(self._on_copy_clicked)
+        head.addWidget(self._path)
+        head.addWidget(self._lines)
+        head.addStretch(1)
+        head.addWidget(copy)
+        line = QFrame()
+        line.setProperty("line", "true")
+        line.setFixedHeight(1)
+        code = QWidget()
+        column = QVBoxLayout(code)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(line)
+        column.addWidget(self._view, 1)
+        self._pages.addWidget(code)
+        self._pages.addWidget(self._problem_page())
+        holder = QWidget()
+        holder.setLayout(self._pages)
+        return holder
+
+    def _problem_page(self) -> QWidget:
+        page = QWidget()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(IconLabel(self._theme, "circle-x", 16, "fail_t"), 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._problem, 1)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.addWidget(Label(self._theme, tr("There is no code for this workflow yet."), "title"))
+        column.addSpacing(6)
+        column.addLayout(row)
+        column.addStretch(1)
+        return page
+
+    def _right(self) -> QWidget:
+        side = QWidget()
+        side.setMinimumWidth(260)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        title = Label(self._theme, tr("Options"), "title")
+        title.setContentsMargins(12, 11, 12, 4)
+        column.addWidget(title)
+        column.addWidget(self._package_field)
+        hint = Prose(self._theme, tr("At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the "
+                                     "address of the model are read from the environment."), "small", "muted", 15)  # fmt: skip
+        hint.setContentsMargins(12, 10, 12, 0)
+        column.addWidget(hint)
+        column.addStretch(1)
+        line = QFrame()
+        line.setProperty("line", "true")
+        line.setFixedHeight(1)
+        column.addWidget(line)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(12, 10, 12, 10)
+        buttons.setSpacing(8)
+        buttons.addWidget(self._write)
+        buttons.addWidget(self._copy_all)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        return side
+
+    def _connect(self) -> None:
+        self._tree.file_chosen.connect(self._show_file)
+        self._places.place_chosen.connect(self._on_place_chosen)
+        self._places.opened.connect(self.node_chosen)
+        self._view.line_clicked.connect(self._on_line_clicked)
+        self._package.textChanged.connect(self._on_package_text_changed)
+        self._write.clicked.connect(self._on_write_clicked)
+        self._copy_all.clicked.connect(self._on_copy_all_clicked)
+
+    # ---- reactions
+    def _on_document_changed(self, _changes: object) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._timer.start()
+
+    def _on_package_text_changed(self, _text: str) -> None:
+        self._timer.start()
+
+    def _on_place_chosen(self, place: CodePlace) -> None:
+        main = workflow_file(self._files)
+        if main is None:
+            return
+        self._tree.show_files(list(self._files), main)
+        self._show_file(main)
+        self._view.show_line(place.lines[0])
+
+    def _on_line_clicked(self, line: int) -> None:
+        main = workflow_file(self._files)
+        if self.workspace is None or self._shown != main:
+            return
+        for place in code_places(self.workspace.document.workflow, self._files.get(main, "")):
+            if line in place.lines:
+                self._places.choose(place.item)
+                self._view.show_line(line)
+
+    def _on_copy_clicked(self) -> None:
+        QGuiApplication.clipboard().setText(self._files.get(self._shown, ""))
+        self.said.emit(tr("Copied {path}.").format(path=self._shown))
+
+    def _on_copy_all_clicked(self) -> None:
+        text = "\n\n".join(f"# ---- {path}\n{code}" for path, code in self._files.items())
+        QGuiApplication.clipboard().setText(text)
+        self.said.emit(tr("Copied {n} files.").format(n=len(self._files)))
+
+    def _on_write_clicked(self) -> None:
+        path = self.workspace.document.path if self.workspace is not None else None
+        start = path.parent if path is not None else Path.home()
+        choose_folder(self, tr("Write the project to a folder"), start, self.write_to)
+
+    def write_to(self, folder: Path) -> None:
+        """Writes the project; asks first if files in the folder would be replaced by different ones."""
+        replaced = [path for path, text in self._files.items() if _differs(folder / path, text)]
+        if not replaced:
+            self._write_now(folder)
+            return
+        number = len(replaced)
+        count = tr("1 file") if number == 1 else tr("{n} files").format(n=number)
+        named = ", ".join(replaced[:4]) + (" …" if number > 4 else "")
+        ask(
+            self,
+            tr("Replace {count} in {folder}?").format(count=count, folder=folder.name),
+            tr("They differ from what is written now: {names}. Other files stay.").format(names=named),
+            (
+                Choice(tr("Replace"), partial(self._write_now, folder)),
+                Choice(tr("Cancel"), _nothing, default=True, cancels=True),
+            ),
+        )
+
+    def _write_now(self, folder: Path) -> None:
+        try:
+            written = write_project(self._files, folder)
+        except (FileProblem, OSError) as problem:
+            detail = f"{problem.strerror}." if isinstance(problem, OSError) else str(problem)
+            show_problem(self, tr("The project could not be written."), detail)
+            return
+        self.said.emit(tr("Wrote {n} files to {folder}.").format(n=len(written), folder=folder))
+
+
+def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) -> QWidget:
+    """A part of the left column with its header."""
+    holder = QWidget()
+    head = QHBoxLayout()
+    head.setContentsMargins(12, 7, 8, 7)
+    head.setSpacing(6)
+    head.addWidget(Label(theme, title, "section"))
+    if side is not None:
+        head.addWidget(side)
+    head.addStretch(1)
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addLayout(head)
+    column.addWidget(content, 1)
+    return holder
+
+
+def _differs(file: Path, text: str) -> bool:
+    try:
+        return file.is_file() and file.read_text(encoding="utf-8") != text
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def _nothing() -> None:
+    return

@@ -1,0 +1,132 @@
+"""The pages of simple settings. Each says what changed as field names and values of ``Preferences``."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.settings.preferences import Preferences
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import CheckBox
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Label, Prose
+from studio.ui.widgets.segments import SegmentedControl
+from studio.ui.widgets.text_fields import LineField
+
+SCALES = (0.9, 1.0, 1.1, 1.25, 1.5)
+
+
+class SettingsPage(QWidget):
+    """Title, then fields."""
+
+    changed = Signal(dict)
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(12, 12, 12, 12)
+        self.column.setSpacing(0)
+        head = Label(theme, title, "figure")
+        head.setContentsMargins(12, 2, 0, 4)
+        self.column.addWidget(head)
+
+    def add_field(self, title: str, editor: QWidget, hint: str = "") -> Field:
+        """A field below the last one."""
+        field = Field(self.theme, title, editor, hint=hint, resettable=False)
+        self.column.addWidget(field)
+        return field
+
+    def add_check(self, name: str, title: str, hint: str, on: bool) -> CheckBox:
+        """A check box with a hint."""
+        box = CheckBox(self.theme, title)
+        box.setObjectName(f"setting.{name}")
+        box.setChecked(on)
+        words = Prose(self.theme, hint, "small", "muted", 15)
+        holder = QVBoxLayout()
+        holder.setContentsMargins(12, 12, 12, 0)
+        holder.setSpacing(2)
+        holder.addWidget(box)
+        words.setContentsMargins(22, 0, 0, 0)
+        holder.addWidget(words)
+        self.column.addLayout(holder)
+        return box
+
+
+class AppearancePage(SettingsPage):
+    """Theme, text size."""
+
+    def __init__(self, theme: Theme, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Appearance"), parent)
+        choices = (("system", tr("As the system")), ("light", tr("Light")), ("dark", tr("Dark")))
+        self._choice = SegmentedControl(theme, choices)
+        self._choice.setObjectName("setting.theme")
+        self._choice.show_value(preferences.theme)
+        self._choice.edited.connect(self._on_choice_edited)
+        self.add_field(tr("Theme"), self._choice)
+        self._scale = SegmentedControl(theme, tuple((str(s), f"{s * 100:.0f} %") for s in SCALES))
+        self._scale.setObjectName("setting.font_scale")
+        self._scale.show_value(str(min(SCALES, key=lambda s: abs(s - preferences.font_scale))))
+        self._scale.edited.connect(self._on_scale_edited)
+        self.add_field(tr("Text size"), self._scale, tr("Default: 100 %."))
+        self._motion = self.add_check(
+            "reduce_motion", tr("Less motion"), tr("A running node has a still arc. Default: off."),
+            preferences.reduce_motion,
+        )  # fmt: skip
+        self._motion.toggled.connect(self._on_motion_toggled)
+        self.column.addStretch(1)
+
+    def _on_choice_edited(self, value: object) -> None:
+        self.changed.emit({"theme": value})
+
+    def _on_scale_edited(self, value: object) -> None:
+        self.changed.emit({"font_scale": float(str(value))})
+
+    def _on_motion_toggled(self, on: bool) -> None:
+        self.changed.emit({"reduce_motion": on})
+
+
+class SessionPage(SettingsPage):
+    """What happens at the start."""
+
+    def __init__(self, theme: Theme, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Session"), parent)
+        self._reopen = self.add_check(
+            "reopen_last", tr("Open the tabs of the last session"),
+            tr("A start without files opens what was open when the program ended. Nothing runs by itself. Default: on."),
+            preferences.reopen_last,
+        )  # fmt: skip
+        self._reopen.toggled.connect(self._on_reopen_toggled)
+        self.column.addStretch(1)
+
+    def _on_reopen_toggled(self, on: bool) -> None:
+        self.changed.emit({"reopen_last": on})
+
+
+class RunPage(SettingsPage):
+    """What runs use and show."""
+
+    def __init__(self, theme: Theme, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Runs"), parent)
+        self._switch = self.add_check(
+            "switch_on_run", tr("Change to the debug layout when a run starts"),
+            tr("Stop changes back to the edit layout. Default: on."),
+            preferences.layouts.get("switch_on_run", True),
+        )  # fmt: skip
+        self._switch.toggled.connect(self._on_switch_toggled)
+        self._interpreter = LineField(theme, tr("The program's own Python"), mono=True)
+        self._interpreter.setObjectName("setting.interpreter")
+        self._interpreter.show_value(preferences.interpreter)
+        self._interpreter.left.connect(self._on_interpreter_left)
+        self.add_field(
+            tr("Python for function nodes"), self._interpreter,
+            tr("At run time: code of a workflow runs in a process of this Python. A workflow can name another one."),
+        )  # fmt: skip
+        self.column.addStretch(1)
+
+    def _on_switch_toggled(self, on: bool) -> None:
+        self.changed.emit({"layouts": {"switch_on_run": on}})
+
+    def _on_interpreter_left(self) -> None:
+        self.changed.emit({"interpreter": self._interpreter.text().strip()})
