@@ -104,6 +104,8 @@ _building = threading.Lock()
 
 
 def _import() -> None:
+    """Everything that a first call would load on the loop, the client's connection code (anyio) included."""
+    import anyio._backends._asyncio  # noqa: F401
     import httpx2  # noqa: F401
     import openai
     import openai.resources.chat.completions  # noqa: F401
