@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from studio.agents.messages import AgentUpdate, Text
 from studio.engine.events import Event, OutputYielded, TokensArrived
@@ -64,10 +65,7 @@ class _Stream:
         if isinstance(event, TokensArrived) and isinstance(last, TokensArrived):
             return event.kind == last.kind
         if isinstance(event, OutputYielded) and isinstance(last, OutputYielded):
-            new, old = event.data, last.data
-            return (new.role, new.author, new.message_id) == (old.role, old.author, old.message_id) and (
-                event.intermediate == last.intermediate
-            )
+            return _continues(last.data, event.data) and event.intermediate == last.intermediate
         return False
 
     def joined(self) -> Event:
@@ -78,22 +76,41 @@ class _Stream:
             tokens = [p for p in self.parts if isinstance(p, TokensArrived)]
             text, chunks = "".join(t.text for t in tokens), sum(t.chunks for t in tokens)
             return TokensArrived(first.t, first.node, first.invocation, text, first.kind, first.inside, chunks)
-        updates: list[AgentUpdate] = [p.data for p in self.parts if isinstance(p, OutputYielded)]
-        last = updates[-1]
-        data = AgentUpdate(
-            (Text("".join(u.text for u in updates)),),
-            last.role,
-            last.author,
-            last.message_id,
-            last.response_id,
-            next((u.usage for u in reversed(updates) if u.usage is not None), None),
-            last.finish_reason,
-        )
+        data = _joined([p.data for p in self.parts if isinstance(p, OutputYielded)])
         return OutputYielded(first.t, first.superstep, first.node, first.invocation, data, first.intermediate)
 
 
-def _is_text_chunk(data: object) -> bool:
+def _is_text_chunk(data: object) -> TypeGuard[AgentUpdate]:
     return isinstance(data, AgentUpdate) and bool(data.parts) and all(isinstance(p, Text) for p in data.parts)
+
+
+def _continues(old: AgentUpdate, new: AgentUpdate) -> bool:
+    return (new.role, new.author, new.message_id) == (old.role, old.author, old.message_id)
+
+
+def _joined(updates: list[AgentUpdate]) -> AgentUpdate:
+    last = updates[-1]
+    return AgentUpdate(
+        (Text("".join(u.text for u in updates)),),
+        last.role,
+        last.author,
+        last.message_id,
+        last.response_id,
+        next((u.usage for u in reversed(updates) if u.usage is not None), None),
+        last.finish_reason,
+    )
+
+
+def join_updates(outputs: Iterable[object]) -> list[object]:
+    """The same outputs with neighbouring chunks of one answer joined."""
+    joined: list[object] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if _is_text_chunk(last) and _is_text_chunk(output) and _continues(last, output):
+            joined[-1] = _joined([last, output])
+        else:
+            joined.append(output)
+    return joined
 
 
 def join_tokens(events: Iterable[Event]) -> list[Event]:

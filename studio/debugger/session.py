@@ -78,7 +78,8 @@ class RunSession:
         self.signature = ""
         """Of the graph, once the plan is made."""
         self.error: BaseException | None = None
-        self.result: RunResult | None = None
+        self.outputs: tuple[Any, ...] = ()
+        """What finished stretches of the run yielded, in delivery order."""
         self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
         self._prepare = prepare
         self._store = store
@@ -343,7 +344,7 @@ class RunSession:
 
     async def _engine_run(self, workflow: Workflow, arguments: Mapping[str, Any]) -> None:
         self._clock_start = self.clock()
-        self.result = await workflow.run(
+        result: RunResult = await workflow.run(
             **arguments,
             stream=self._streaming,
             events=self,
@@ -351,6 +352,7 @@ class RunSession:
             store=self._store,
             run_id=self.record.id,
         )
+        self.outputs += result.outputs
 
     async def _first_arguments(self) -> dict[str, Any]:
         begin = self.beginning

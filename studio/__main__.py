@@ -1,0 +1,23 @@
+"""The program: a window, or a sub-command without one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """No argument or files: the window. Anything else: the sub-commands, which import no Qt."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    from studio.cli import SUB_COMMANDS
+    from studio.cli import main as cli
+
+    if given and (given[0] in SUB_COMMANDS or given[0].startswith("-")):
+        return cli(given)
+    from studio.ui.app import main as window
+
+    return window(given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""``export``: a document as a Python project."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from studio.cli.documents import read
+from studio.cli.exits import DONE, FAILED, Stop, usage
+from studio.document.validate import problems
+from studio.export import ExportProblem, export_project
+from studio.files import FileProblem, write_project
+
+
+def command(options: argparse.Namespace) -> int:
+    """Writes the project and names its files."""
+    workflow, path = read(options.file)
+    error = next((p for p in problems(workflow) if p.severity == "error"), None)
+    if error is not None:
+        usage(f"{options.file} cannot be exported: {error.message}")
+    try:
+        files = export_project(workflow, folder=path.absolute().parent)
+    except ExportProblem as problem:
+        usage(f"{options.file} cannot be exported: {problem}")
+    try:
+        written = write_project(files, Path(options.output))
+    except FileProblem as problem:
+        raise Stop(FAILED, f"{problem.message} {problem.way_out}".strip()) from None
+    for file in written:
+        print(file)
+    return DONE

@@ -1,0 +1,94 @@
+"""Arguments -> the sub-command, which is imported only then."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+
+from studio.cli.exits import INTERRUPTED, USAGE, Stop
+
+_MODULES = {
+    "run": "running",
+    "check": "checking",
+    "export": "exporting",
+    "schema": "schemas",
+    "templates": "templates",
+    "offline-model": "offline",
+    "doctor": "doctor",
+}
+SUB_COMMANDS = tuple(_MODULES)
+
+
+def version() -> str:
+    """The version of the installed program."""
+    try:
+        return metadata.version("superstep-studio")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        "superstep-studio",
+        description="Draw, run, step, rewind, branch and export multi-agent workflows. Without a command: the window.",
+        epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or invalid document, 3 waiting for answers, 130 cancelled.",
+    )
+    top.add_argument("--version", action="version", version=f"superstep-studio {version()}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    run = commands.add_parser("run", help="run a workflow file")
+    _add_run(run)
+    check = commands.add_parser("check", help="say what is wrong with a workflow file")
+    check.add_argument("file")
+    check.add_argument("--json", action="store_true", help="one problem a line, as JSON")
+    export = commands.add_parser("export", help="write a workflow as code")
+    export.add_argument("file")
+    export.add_argument("--to", required=True, choices=["agent-framework"])
+    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write into")
+    schema = commands.add_parser("schema", help="print a JSON Schema")
+    schema.add_argument("of", nargs="?", default="workflow", choices=["workflow", "events"])
+    commands.add_parser("templates", help="list the workflow templates")
+    offline = commands.add_parser("offline-model", help="serve the built-in model on this computer")
+    offline.add_argument("file", nargs="?", help="a workflow file whose script is used")
+    offline.add_argument("--port", type=int, default=0, help="default: a free one")
+    doctor = commands.add_parser("doctor", help="check that everything needed is there")
+    doctor.add_argument("--probe", metavar="PROFILE", help="also ask the model of this profile one short question")
+    return top
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("file")
+    given = run.add_mutually_exclusive_group()
+    given.add_argument("--input", metavar="TEXT", help="the input; default: the workflow's sample input")
+    given.add_argument("--input-json", metavar="JSON", help="the input as JSON")
+    given.add_argument("--input-file", metavar="F", help="a file with the input, - for standard input")
+    run.add_argument("--stream", action="store_true", help="stream the models, show text as it arrives")
+    run.add_argument("--provider", metavar="NAME", help="the profile for all agents")
+    run.add_argument("--store", default="default", metavar="default|memory|PATH", help="where checkpoints are kept")
+    run.add_argument("--resume", metavar="CHECKPOINT", help="go on from this checkpoint, as a new branch")
+    run.add_argument(
+        "--answer", action="append", default=[], metavar="REQUEST=JSON", help="answer a request, by its id or node"
+    )
+    run.add_argument("--trust", action="store_true", help="let the code in the file run")
+    run.add_argument("--json", action="store_true", help="one event a line on standard output, as JSON")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs a sub-command and gives its exit code."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else USAGE
+    command: Callable[[argparse.Namespace], int] = import_module(f"studio.cli.{_MODULES[options.command]}").command
+    try:
+        return command(options)
+    except Stop as stop:
+        print(stop, file=sys.stderr)
+        return stop.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stdout = None  # the reader is gone; nothing is to be flushed at exit
+        return INTERRUPTED

@@ -1,0 +1,115 @@
+"""What a run prints: JSON lines, or outputs on stdout and the course of the run on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from studio.agents.messages import AgentUpdate, Usage
+from studio.assembly import value_text
+from studio.cli.lines import LineWriter
+from studio.cli.values import shown, usage
+from studio.debugger.joining import join_updates
+from studio.debugger.session import RunSession
+from studio.debugger.states import RunState
+from studio.engine import events as ev
+
+
+class Report:
+    """An event sink. ``run`` is the id of the branch, ``kept`` says whether its checkpoints outlive the program."""
+
+    def __init__(
+        self, out: TextIO, err: TextIO, names: Mapping[str, str], *, json_lines: bool, stream: bool, kept: bool
+    ) -> None:
+        self.run = ""
+        self._out = out
+        self._err = err
+        self._names = names
+        self._lines = LineWriter(out) if json_lines else None
+        self._stream = stream
+        self._kept = kept
+        self._usage: Usage | None = None
+        self._outputs: list[Any] = []
+        self._speaking = ""
+
+    def append(self, event: ev.Event) -> None:
+        """The next event of the run."""
+        if isinstance(event, ev.ModelCallFinished) and event.usage is not None:
+            self._usage = event.usage if self._usage is None else self._usage + event.usage
+        if isinstance(event, ev.OutputYielded) and not event.intermediate:
+            self._outputs.append(event.data)
+        if self._lines is not None:
+            self._lines.event(event, self.run)
+        else:
+            self._tell(event)
+
+    def problem(self, sentence: str) -> None:
+        """A sentence that belongs to nothing else."""
+        print(sentence, file=self._err)
+
+    def result(self, session: RunSession, state: RunState) -> None:
+        """How it ended."""
+        ended_well = state in (RunState.COMPLETED, RunState.WAITING)
+        outputs = join_updates(session.outputs if ended_well else self._outputs)
+        if session.failure:
+            self.problem(session.failure)
+        if self._lines is None:
+            self._tell_result(session, state, outputs)
+            return
+        requests = [
+            {"request": r.id, "node": r.node, "data": shown(r.data), "response_type": r.response_type}
+            for r in session.requests
+        ]
+        self._lines.write(
+            {
+                "type": "result",
+                "state": state.value,
+                "outputs": shown(outputs),
+                "requests": requests,
+                "checkpoint": session.last_checkpoint,
+                "usage": usage(self._usage) if self._usage is not None else None,
+            }
+        )
+
+    # ----------------------------------------------------------------------------------------------- for people
+
+    def _name(self, node: str) -> str:
+        return self._names.get(node, node)
+
+    def _tell(self, event: ev.Event) -> None:
+        match event:
+            case ev.SuperstepStarted(inside=()):
+                self._say(f"Superstep {event.superstep}")
+            case ev.NodeStarted():
+                self._say(f"  {self._name(event.node)}")
+            case ev.TokensArrived(kind="text") if self._stream:
+                if self._speaking != event.invocation:
+                    self._say(f"  {self._name(event.node)} says:")
+                    self._speaking = event.invocation
+                print(event.text, end="", file=self._err, flush=True)
+            case ev.LinePrinted():
+                self._say(f"  {self._name(event.node)} printed: {event.text.rstrip()}")
+            case ev.ModelCallRetried():
+                self._say(f"  {self._name(event.node)}: {event.reason} Next try in {event.wait:.1f} s.")
+            case ev.RunWarned() | ev.CheckpointFailed():
+                self._say(event.message)
+
+    def _say(self, line: str) -> None:
+        if self._speaking:
+            print(file=self._err)
+            self._speaking = ""
+        print(line, file=self._err)
+
+    def _tell_result(self, session: RunSession, state: RunState, outputs: list[object]) -> None:
+        self._say(f"The run is {state.value}.")
+        for data in outputs:
+            print(data.text if isinstance(data, AgentUpdate) else value_text(data), file=self._out)
+        for request in session.requests:
+            self._say(f"{self._name(request.node)} asks: {value_text(request.data)}")
+            again = (
+                f"--resume {session.last_checkpoint} --answer {request.id}"
+                if self._kept
+                else f"--answer {request.node}"
+            )
+            self._say(f"  Answer with {again}=JSON")
+        self._out.flush()

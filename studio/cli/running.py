@@ -1,0 +1,208 @@
+"""``run``: a workflow without a window."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from studio.assembly import PlanError, ServiceSource
+from studio.checkpoints import Checkpoint, RunRecord, RunStore, SqliteStore, StoreError
+from studio.cli.documents import read
+from studio.cli.exits import DONE, FAILED, INTERRUPTED, USAGE, WAITING, Stop, usage
+from studio.cli.interrupts import on_interrupt
+from studio.cli.report import Report
+from studio.debugger.answers import ValueProblem, answer_value, input_value
+from studio.debugger.branches import MAIN, fork_name, next_number
+from studio.debugger.memory_run_store import MemoryRunStore
+from studio.debugger.preparation import prepare
+from studio.debugger.session import Beginning, RunSession
+from studio.debugger.states import Command, RunState
+from studio.document.model import Workflow
+from studio.engine import Codec
+from studio.settings import trust
+from studio.settings.places import run_store
+from studio.settings.profiles import read_profiles
+from studio.settings.secrets import Secrets
+
+_CODES: Mapping[RunState, int] = {
+    RunState.COMPLETED: DONE,
+    RunState.FAILED: FAILED,
+    RunState.WAITING: WAITING,
+    RunState.CANCELLED: INTERRUPTED,
+}
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs a file; see the exit codes in ``exits``."""
+    workflow, path = read(options.file)
+    if not options.trust:
+        untrusted = trust.trust_list().untrusted(workflow)
+        if untrusted:
+            usage(
+                f"{options.file} has code that nobody has accepted: "
+                + "; ".join(f"{part.kind} of {part.place or 'the workflow'}" for part in untrusted)
+                + ". Read it, then run it with --trust."
+            )
+    answers = dict(_answer(text) for text in options.answer)
+    data = None if options.resume else _input(options, workflow)
+    return asyncio.run(_Run(options, workflow, path, answers).run(data))
+
+
+def _input(options: argparse.Namespace, workflow: Workflow) -> Any:
+    given: Any = options.input
+    if options.input_json is not None:
+        given = _json(options.input_json, "--input-json")
+    elif options.input_file is not None:
+        given = _text_of(options.input_file)
+    elif given is None:
+        given = workflow.sample_input
+        if not given:
+            usage("Say what the workflow is to work on: --input TEXT, --input-json JSON or --input-file F.")
+    try:
+        return input_value(given, workflow)
+    except ValueProblem as problem:
+        usage(f"The start node does not take this input. {problem}")
+
+
+def _text_of(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        usage(f"{file} cannot be read: {error}.")
+
+
+def _json(text: str, option: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        usage(f"{option} is no JSON: {error}.")
+
+
+def _answer(text: str) -> tuple[str, Any]:
+    request, equals, value = text.partition("=")
+    if not equals or not request:
+        usage(f"--answer wants REQUEST=JSON, not {text!r}.")
+    try:
+        return request, json.loads(value)
+    except ValueError:
+        return request, value
+
+
+class _Run:
+    """One call of the sub-command."""
+
+    def __init__(self, options: argparse.Namespace, workflow: Workflow, path: Path, answers: dict[str, Any]) -> None:
+        self._options = options
+        self._workflow = workflow
+        self._folder = path.absolute().parent
+        self._answers = answers
+        self._codec = Codec()
+        self._changed = asyncio.Event()
+        names = {node.id: node.name or node.id for node in workflow.nodes}
+        kept = options.store != "memory"
+        self._report = Report(sys.stdout, sys.stderr, names, json_lines=options.json, stream=options.stream, kept=kept)
+
+    async def run(self, data: Any) -> int:
+        """Gives the exit code."""
+        source = ServiceSource(
+            lambda: read_profiles()[0],
+            Secrets(),
+            provider=self._options.provider,
+            trusts=(lambda _workflow: True) if self._options.trust else trust.is_trusted,
+        )
+        store = self._store()
+        try:
+            session = await self._session(store, source, data)
+            return await self._drive(session)
+        except (StoreError, OSError) as error:
+            raise Stop(FAILED, f"The run database cannot be used: {error}.") from None
+        finally:
+            await source.close()
+            await store.close()
+
+    def _store(self) -> RunStore:
+        where = self._options.store
+        if where == "memory":
+            return MemoryRunStore(self._codec)
+        try:
+            return SqliteStore(run_store(self._workflow.id) if where == "default" else Path(where), self._codec)
+        except (StoreError, OSError) as error:
+            usage(f"The run database cannot be opened: {error}.")
+
+    async def _session(self, store: RunStore, source: ServiceSource, data: Any) -> RunSession:
+        records = {r.id: r for r in await store.runs()}
+        resumed = self._options.resume
+        if resumed is None:
+            text = data if isinstance(data, str) else self._options.input_json or ""
+            record = RunRecord(uuid4().hex, next_number(records.values()), MAIN, input=text)
+            beginning = Beginning(data)
+        else:
+            checkpoint = await self._checkpoint(store, resumed)
+            origin = records.get(checkpoint.run)
+            number = origin.number if origin is not None else next_number(records.values())
+            name = fork_name(r.name for r in records.values() if r.number == number)
+            text = origin.input if origin is not None else ""
+            note = f"resumed at {checkpoint.superstep}"
+            record = RunRecord(uuid4().hex, number, name, parent_checkpoint=resumed, input=text, note=note)
+            beginning = Beginning(None, checkpoint)
+        self._report.run = record.id
+        names = {node.id: node.name for node in self._workflow.nodes}
+        return RunSession(
+            record,
+            beginning,
+            lambda: prepare(self._workflow, source, self._folder),
+            store,
+            self._codec,
+            sink=self._report,
+            changed=self._changed.set,
+            name_of=lambda node: names.get(node) or node,
+            streaming=self._options.stream,
+        )
+
+    @staticmethod
+    async def _checkpoint(store: RunStore, id: str) -> Checkpoint:
+        try:
+            return await store.load(id)
+        except StoreError:
+            usage(f"There is no checkpoint {id} in this store.")
+
+    async def _drive(self, session: RunSession) -> int:
+        on_interrupt(lambda: session.stop() if session.can(Command.STOP) else None)
+        if session.beginning.checkpoint is None:
+            session.run()
+        else:
+            session.restore()
+            self._give_answers(session)
+            if session.state is RunState.PAUSED:
+                session.continue_()
+        while session.state not in _CODES:
+            self._changed.clear()
+            await self._changed.wait()
+            if session.state is RunState.WAITING:
+                self._give_answers(session)
+        state = session.state
+        await session.close()
+        if state is RunState.FAILED and not session.recorded and isinstance(session.error, PlanError):
+            raise Stop(USAGE, f"{self._options.file}: {session.failure}")
+        self._report.result(session, state)
+        return _CODES[state]
+
+    def _give_answers(self, session: RunSession) -> None:
+        """Answers what was asked, by request or node; each answer is used once."""
+        found = {}
+        for request in session.requests:
+            key = next((k for k in (request.id, request.node) if k in self._answers), None)
+            if key is not None:
+                given = self._answers.pop(key)
+                try:
+                    found[request.id] = answer_value(request.data, request.response_type, given, self._workflow)
+                except ValueProblem as problem:
+                    self._report.problem(f"The answer to {key} does not fit. {problem}")
+        if found:
+            session.answer(found)

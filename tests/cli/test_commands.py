@@ -1,0 +1,123 @@
+"""The other sub-commands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from studio import __main__ as program
+from studio.cli import headless_hint
+
+from tests.cli.conftest import Ran, lines
+
+Cli = Callable[..., Ran]
+ROOT = Path(__file__).parents[2]
+
+
+def test_check_of_a_good_and_a_bad_document(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    assert cli("check", two_agents)[0] == 0
+    bad = tmp_path / "bad.workflow.json"
+    text = json.loads(two_agents.read_text(encoding="utf-8"))
+    bad.write_text(json.dumps({"format": text["format"], "version": text["version"], "name": "Bad"}), encoding="utf-8")
+    code, out, _ = cli("check", bad, "--json")
+    assert code == 2
+    found = lines(out)
+    assert found[0]["severity"] == "error"
+    assert set(found[0]) == {"severity", "code", "place", "field", "message"}
+
+
+def test_export_writes_a_project(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    code, out, err = cli("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out")
+    assert code == 0, err
+    written = [Path(line) for line in out.splitlines()]
+    assert tmp_path / "out" / "pyproject.toml" in written
+    assert all(path.is_file() for path in written)
+
+
+def test_export_of_an_invalid_document_gives_2(cli: Cli, tmp_path: Path, two_agents: Path) -> None:
+    text = json.loads(two_agents.read_text(encoding="utf-8"))
+    bad = tmp_path / "bad.workflow.json"
+    bad.write_text(json.dumps({"format": text["format"], "version": text["version"], "name": "Bad"}), encoding="utf-8")
+    code, _, err = cli("export", bad, "--to", "agent-framework", "-o", tmp_path / "out")
+    assert code == 2
+    assert "cannot be exported" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_schemas_are_schemas(cli: Cli, two_agents: Path) -> None:
+    code, out, _ = cli("schema")
+    assert code == 0
+    jsonschema.validate(json.loads(two_agents.read_text(encoding="utf-8")), json.loads(out))
+    code, out, _ = cli("schema", "events")
+    jsonschema.Draft202012Validator.check_schema(json.loads(out))
+    assert code == 0
+
+
+def test_templates_are_listed(cli: Cli) -> None:
+    code, out, _ = cli("templates")
+    assert code == 0
+    assert "Write and critique" in out
+
+
+def test_doctor_looks_at_everything(cli: Cli) -> None:
+    code, out, _ = cli("doctor")
+    assert code == 0, out
+    assert "Worker for user code: starts in" in out
+    code, _, err = cli("doctor", "--probe", "Nobody")
+    assert (code, "There is no profile Nobody" in err) == (2, True)
+
+
+async def test_the_offline_model_answers_until_ctrl_c(two_agents: Path) -> None:
+    import httpx2
+
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "studio", "offline-model", str(two_agents), stdout=-1, stderr=-1, cwd=ROOT,
+        env=dict(os.environ),
+    )  # fmt: skip
+    assert process.stdout is not None
+    async with asyncio.timeout(20):
+        given = dict([(await process.stdout.readline()).decode().strip().split("=", 1) for _ in range(3)])
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            answer = await client.post(
+                f"{given['OPENAI_BASE_URL']}/chat/completions",
+                headers={"Authorization": f"Bearer {given['OPENAI_API_KEY']}"},
+                json={
+                    "model": given["OPENAI_CHAT_COMPLETION_MODEL"],
+                    "messages": [{"role": "system", "content": "Write."}, {"role": "user", "content": "x"}],
+                },
+            )
+        assert answer.json()["choices"][0]["message"]["content"] == "a small poem"
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+    assert process.returncode == 130
+    assert err == b""
+
+
+def test_no_argument_or_files_open_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[list[str]] = []
+
+    class App:
+        @staticmethod
+        def main(arguments: list[str]) -> int:
+            opened.append(arguments)
+            return 0
+
+    monkeypatch.setitem(sys.modules, "studio.ui.app", App)  # type: ignore[arg-type]
+    assert program.main([]) == 0
+    assert program.main(["x.workflow.json"]) == 0
+    assert opened == [[], ["x.workflow.json"]]
+
+
+def test_help_version_and_the_hint_without_a_display(cli: Cli) -> None:
+    code, out, _ = cli("--help")
+    assert code == 0
+    assert "offline-model" in out
+    assert cli("--version")[0] == 0
+    assert "superstep-studio run FILE" in headless_hint()

@@ -1,0 +1,151 @@
+"""``run``: exit codes, JSON lines, resuming, answering, code and trust, Ctrl+C; no Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+from studio.cli.schemas import event_schema
+
+from tests.cli.conftest import Ran, lines
+
+Cli = Callable[..., Ran]
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_finished_run_prints_its_outputs_and_gives_0(cli: Cli, two_agents: Path) -> None:
+    code, out, err = cli("run", two_agents, "--input", "a poem")
+    assert (code, out) == (0, "heard: a small poem\n")
+    assert "Superstep 2" in err
+
+
+def test_json_lines_have_the_exact_form(cli: Cli, two_agents: Path) -> None:
+    code, out, err = cli("run", two_agents, "--input", "a poem", "--json")
+    assert (code, err) == (0, "")
+    *events, result = lines(out)
+    schema = event_schema()
+    for line in (*events, result):
+        jsonschema.validate(line, schema)
+    assert [line["seq"] for line in events] == list(range(1, len(events) + 1))
+    assert {line["v"] for line in events} == {1}
+    assert len({line["run"] for line in events}) == 1
+    assert events[0]["type"] == "run_started"
+    assert events[-1] == {**events[-1], "type": "status_changed", "data": {"state": "IDLE"}}
+    [output] = [line for line in events if line["type"] == "output_yielded"]
+    message = {"$": "message", "role": "assistant", "text": "heard: a small poem", "author": "critic"}
+    assert output["data"]["value"] == {"$": "agent_reply", "messages": [message]}
+    assert (output["node"], output["superstep"]) == ("critic", 2)
+    assert list(result) == ["type", "state", "outputs", "requests", "checkpoint", "usage"]
+    assert (result["state"], result["outputs"], result["requests"]) == ("completed", [output["data"]["value"]], [])
+    saved = [line for line in events if line["type"] == "checkpoint_saved"]
+    assert result["checkpoint"] == saved[-1]["data"]["checkpoint"]
+    assert result["usage"]["output"] > 0
+
+
+def test_streaming_tells_chunks_and_joins_them_in_the_result(cli: Cli, two_agents: Path) -> None:
+    code, out, _ = cli("run", two_agents, "--input", "a poem", "--json", "--stream")
+    *events, result = lines(out)
+    tokens = [e["data"]["text"] for e in events if e["type"] == "tokens_arrived" and e["node"] == "writer"]
+    assert (code, tokens) == (0, ["a ", "small ", "poem"])
+    [output] = result["outputs"]
+    assert (output["$"], output["text"]) == ("agent_update", "heard: a small poem")
+
+
+def test_a_run_that_waits_gives_3_and_is_resumed_with_an_answer(cli: Cli, asking: Path) -> None:
+    code, out, _ = cli("run", asking, "--input", "this", "--json")
+    result = lines(out)[-1]
+    assert (code, result["state"]) == (3, "waiting")
+    [request] = result["requests"]
+    assert (request["node"], request["data"]["text"], request["response_type"]) == ("ask", "Good? this", "str")
+    answer = f'{request["request"]}="yes"'
+    code, out, err = cli("run", asking, "--resume", result["checkpoint"], "--answer", answer)
+    assert (code, out) == (0, "heard: yes\n"), err
+
+
+def test_a_request_can_be_answered_by_its_node_in_the_same_run(cli: Cli, asking: Path) -> None:
+    code, out, err = cli("run", asking, "--input", "this", "--answer", "ask=certainly", "--store", "memory")
+    assert (code, out) == (0, "heard: certainly\n"), err
+
+
+def test_a_failed_run_gives_1_with_reason_and_way_out(cli: Cli, failing: Path) -> None:
+    code, out, err = cli("run", failing, "--input", "x", "--json", "--store", "memory")
+    assert (code, lines(out)[-1]["state"]) == (1, "failed")
+    assert "Writer failed: The provider does not accept the key" in err
+    assert "Check the key of the profile" in err
+
+
+def test_code_that_nobody_accepted_gives_2_and_runs_with_trust(cli: Cli, with_code: Path) -> None:
+    code, out, err = cli("run", with_code)
+    assert (code, out) == (2, "")
+    assert "body of shout" in err
+    assert "--trust" in err
+    code, out, _ = cli("run", with_code, "--trust")
+    assert (code, out) == (0, "HELLO\n")
+    assert cli("run", with_code)[0] == 2
+
+
+def test_wrong_usage_gives_2(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.workflow.json"
+    broken.write_text("{", encoding="utf-8")
+    for arguments in (
+        ["run"],
+        ["run", tmp_path / "none.json", "--input", "x"],
+        ["run", broken, "--input", "x"],
+        ["run", two_agents],
+        ["run", two_agents, "--input-json", "{"],
+        ["run", two_agents, "--input", "x", "--answer", "nothing"],
+        ["run", two_agents, "--input", "x", "--provider", "Nobody"],
+        ["run", two_agents, "--resume", "none"],
+        ["run", two_agents, "--input", "x", "--input-json", "1"],
+        ["fly"],
+    ):
+        code, out, err = cli(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert err
+        assert "Traceback" not in err
+
+
+def test_the_input_can_come_from_a_file(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    given = tmp_path / "input.txt"
+    given.write_text("a poem", encoding="utf-8")
+    assert cli("run", two_agents, "--input-file", given, "--store", tmp_path / "own.db")[0] == 0
+    assert (tmp_path / "own.db").exists()
+
+
+def test_a_run_needs_no_qt(two_agents: Path) -> None:
+    code = (
+        "import sys; from studio.__main__ import main\n"
+        f"code = main(['run', {str(two_agents)!r}, '--input', 'x', '--store', 'memory', '--json'])\n"
+        "loaded = {'PySide6', 'qasync', 'shiboken6'} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+        "sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+async def test_ctrl_c_cancels_with_130(slow: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "studio", "run", str(slow), "--input", "x", "--json",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=ROOT, env=dict(os.environ),
+    )  # fmt: skip
+    assert process.stdout is not None
+    seen = []
+    async with asyncio.timeout(20):
+        while True:
+            line = await process.stdout.readline()
+            seen.append(line.decode())
+            if "model_call_started" in seen[-1]:
+                break
+        process.send_signal(signal.SIGINT)
+        rest, err = await process.communicate()
+    assert process.returncode == 130, err
+    result = lines(rest.decode())[-1]
+    assert (result["type"], result["state"]) == ("result", "cancelled")
+    assert "Traceback" not in err.decode()
