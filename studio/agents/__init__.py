@@ -31,7 +31,7 @@ from studio.agents.messages import (
 )
 from studio.agents.openai_client import OpenAIChatClient
 from studio.agents.session import Session
-from studio.agents.tools import Tool
+from studio.agents.tools import EndTurn, Tool
 
 __all__ = [
     "Agent",
@@ -47,6 +47,7 @@ __all__ = [
     "ChunkSink",
     "ClientSettings",
     "Data",
+    "EndTurn",
     "ErrorKind",
     "ErrorPart",
     "Message",

@@ -24,7 +24,7 @@ from studio.agents.messages import (
     assistant,
 )
 from studio.agents.pending import Batch
-from studio.agents.tools import REJECTED, Tool, run_tool
+from studio.agents.tools import REJECTED, EndTurn, Tool, result_text, run_tool
 
 MAX_MODEL_CALLS = 40
 """After so many model calls with tools one more is made with tools switched off."""
@@ -56,6 +56,7 @@ class ToolLoop:
     _finish: str | None = field(default=None, init=False)
     _errors: int = field(default=0, init=False)
     _tools_off: bool = field(default=False, init=False)
+    _ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._tools = {t.name: t for t in self.request.tools}
@@ -71,6 +72,8 @@ class ToolLoop:
             if answered:
                 seen = await self._settle(history, given, batch)
                 batch = None
+                if self._ended:
+                    return self._end(None)
             else:
                 seen = _without_approvals(pending.hide_open_calls([*history, *given], batch))
         for _ in range(MAX_MODEL_CALLS):
@@ -86,7 +89,9 @@ class ToolLoop:
             turn = [message, Message("tool", tuple(results))]
             self._reply.extend(turn)
             seen.extend(turn)
-            self._after_tool_choice()
+            self._after_tools()
+            if self._ended:
+                return self._end(batch)
         self._tools_off = True
         self._answer(await self._model_call(seen))
         return self._end(batch)
@@ -185,14 +190,17 @@ class ToolLoop:
         self.hooks.tool_started(call)
         try:
             result = await run_tool(call, self._tools)
+        except EndTurn as end:
+            self._ended = True
+            result = ToolResult(call.call_id, result_text(end.result))
         except BaseException:
             self.hooks.tool_finished(call.call_id, None, "CancelledError")
             raise
         self.hooks.tool_finished(call.call_id, result.result, result.error or "")
         return result
 
-    def _after_tool_choice(self) -> None:
-        """A forced tool is forced once, else the loop would never end; a streaming caller sees the results."""
+    def _after_tools(self) -> None:
+        """A streaming caller sees the results; a forced tool is forced once, else the loop would never end."""
         results = self._reply[-1].parts
         self._update(results, "tool")
         if self.request.options.tool_choice not in (None, "auto", "none"):

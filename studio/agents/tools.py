@@ -113,7 +113,7 @@ def result_text(value: Any) -> str:
 
 
 async def run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
-    """Runs one call; whatever the tool raises becomes an error result. Only cancelling gets out."""
+    """Runs one call; what the tool raises becomes an error result. Only cancelling and EndTurn get out."""
     tool = tools.get(call.name)
     if tool is None or tool.run is None:
         return ToolResult(call.call_id, f'Error: Requested function "{call.name}" not found.', "KeyError")
@@ -127,5 +127,7 @@ async def run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
         return ToolResult(call.call_id, BAD_ARGUMENTS, "ArgumentsError")
     try:
         return ToolResult(call.call_id, result_text(await tool.run(arguments)))
+    except EndTurn:
+        raise
     except Exception as error:
         return ToolResult(call.call_id, FAILED, type(error).__name__)

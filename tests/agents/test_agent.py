@@ -24,6 +24,7 @@ from studio.agents import (
 )
 from studio.agents.loop import MAX_MODEL_CALLS, NO_ANSWER
 from studio.agents.session import new_messages
+from studio.agents.tools import EndTurn
 from tests.agents.conftest import Notes
 from tests.fakes.scripted_client import ScriptedClient, ScriptedError
 
@@ -163,6 +164,26 @@ async def test_a_forced_tool_is_forced_once() -> None:
     client = ScriptedClient([LOOK, "done"])
     await Agent("bot", client, tools=(look,), options=ChatOptions(tool_choice="required")).run([user("go")])
     assert [r.options.tool_choice for r in client.requests] == ["required", None]
+
+
+@pytest.mark.parametrize("asks", [False, True])
+async def test_a_tool_may_end_the_turn(asks: bool) -> None:
+    async def run(_: dict[str, Any]) -> str:
+        raise EndTurn({"to": "other"})
+
+    look, ran = tool()
+    client = ScriptedClient([{"calls": [*LOOK["calls"], {"id": "c2", "tool": "leave"}]}, "not asked"])
+    leave = Tool("leave", run=run, approval="always" if asks else "never")
+    agent = Agent("bot", client, tools=(look, leave))
+    session = agent.new_session()
+    reply = await agent.run([user("go")], session=session)
+    if asks:
+        reply = await agent.run([approval(reply.requests[0])], session=session)
+    assert len(client.requests) == 1
+    assert reply.messages[-1].role == "tool"
+    assert [p.result for p in reply.messages[-1].parts] == ["did x", '{"to": "other"}']  # type: ignore[union-attr]
+    assert len(ran) == 1
+    assert reply.requests == ()
 
 
 async def test_cut_arguments_never_run_a_tool() -> None:
