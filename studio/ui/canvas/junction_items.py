@@ -86,6 +86,16 @@ class JunctionItem(DrawnItem):
         return QPointF(self.box.center().x(), self.box.bottom() + 22)
 
     @property
+    def chip_rect(self) -> QRectF:
+        """The label, in the item's coordinates."""
+        if self._chip is None or self.look.level < Level.NEAR:
+            return QRectF()
+        center = self.chip_center
+        return QRectF(
+            center.x() - self._chip.width / 2, center.y() - self._chip.height / 2, self._chip.width, self._chip.height
+        )
+
+    @property
     def octagon_rect(self) -> QRectF:
         return QRectF(self.box.center().x() - 9, self.box.top() - 22, 18, 18)
 

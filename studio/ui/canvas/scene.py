@@ -207,9 +207,9 @@ class CanvasScene(QGraphicsScene):
         changed = wanted ^ self._selected
         self.bulk_changed.emit(len(changed))
         for item_id in changed:
-            self._mark_selected(item_id, item_id in wanted)
+            self.mark_selected(item_id, item_id in wanted)
         for item_id in wanted - changed:
-            self._mark_selected(item_id, True)
+            self.mark_selected(item_id, True)
         self._selected = wanted
         looked_at = next((q for q in self.workspace.run.queued if q.message == selection.message), None)
         for (line_id, pill), chip in self.line_layer.chips.items():
@@ -219,7 +219,8 @@ class CanvasScene(QGraphicsScene):
         self.line_layer.show_chips()
         self.refreshed.emit()
 
-    def _mark_selected(self, item_id: str, on: bool) -> None:
+    def mark_selected(self, item_id: str, on: bool) -> None:
+        """Shows an item or line as selected; the selection model decides what is."""
         item = self.items_by_id.get(item_id)
         if item is not None:
             item.mark("selected", on)

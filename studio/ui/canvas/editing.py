@@ -1,0 +1,296 @@
+"""What one can do on the canvas, as methods: keys, menus, the tool bar and tests call the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document import commands
+from studio.document.edits import Batch, Edit
+from studio.document.geometry import GAP_X, free_place, size_of, snapped
+from studio.document.lines import Line, name_of
+from studio.document.model import Place, Workflow
+from studio.document.problems import Problem
+from studio.ui.canvas.camera import Camera
+from studio.ui.canvas.edge_item import EdgeItem
+from studio.ui.canvas.gestures.place import SIZES
+from studio.ui.canvas.levels import Level
+from studio.ui.paint import kind_name
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+
+
+class Editing(Camera):
+    """Edits of the selection. Everything that changes the document goes through :meth:`execute`."""
+
+    message_shown = Signal(str)
+    """Why something was not done; a whole sentence."""
+    open_requested = Signal(str)
+    """A sub-workflow node should be opened: its id."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.snap = True
+        """Whether dragging keeps to the grid."""
+
+    # ---- document and selection
+
+    @property
+    def workspace(self) -> Workspace | None:
+        return self.canvas_scene.workspace
+
+    @property
+    def workflow(self) -> Workflow:
+        return self.canvas_scene.workflow
+
+    @property
+    def selection_items(self) -> tuple[str, ...]:
+        """Ids of what is selected; lines have ids of their own."""
+        return self.workspace.selection.items if self.workspace else ()
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Selects exactly these."""
+        if self.workspace is not None:
+            self.workspace.selection.select(ids)
+
+    def name_of(self, item_id: str) -> str:
+        """What people call an item."""
+        line = self.canvas_scene.line_layer.items.get(item_id)
+        if line is not None:
+            return f"{name_of(self.workflow, line.line.source)} → {name_of(self.workflow, line.line.target)}"
+        return tr("note") if any(n.id == item_id for n in self.workflow.notes) else name_of(self.workflow, item_id)
+
+    def execute(self, edit: Edit, text: str) -> None:
+        """Changes the document and shows it at once."""
+        if self.workspace is not None:
+            self.workspace.document.execute(edit, text)
+            self.canvas_scene.flush()
+
+    def tell(self, text: str) -> None:
+        """Says why something was not done."""
+        self.message_shown.emit(text)
+
+    def _do(self, edit: Edit | Problem, text: str) -> bool:
+        if isinstance(edit, Problem):
+            self.tell(edit.message)
+            return False
+        self.execute(edit, text)
+        return True
+
+    # ---- adding
+
+    def add_node(self, kind: str, at: QPointF | None = None, *, on_line: Line | None = None) -> str | None:
+        """Adds something of a kind with its top left corner at a point of the scene (None: in the middle of the view,
+        where it covers nothing), on a line if one is given, and selects it. Returns its id."""
+        if self.workspace is None:
+            return None
+        workflow = self.workflow
+        place = Place(x=at.x(), y=at.y()) if at is not None else self._middle_place(kind)
+        text = tr("Add {name}").format(name=kind_name(kind).lower() if kind != "agent" else tr("agent"))
+        edit, new_id = commands.new_node(workflow, kind, place=place)
+        if on_line is not None:
+            put = commands.insert_on_edge(workflow, on_line.id, kind, place=place)
+            if isinstance(put, Problem):
+                self.tell(put.message)
+            else:
+                edit, new_id = put
+        self.execute(edit, text)
+        self._chose_new((new_id,))
+        return new_id
+
+    def _middle_place(self, kind: str) -> Place:
+        size = SIZES.get(kind, (200.0, 64.0))
+        middle = self.seen_rect().center()
+        wanted = Place(x=snapped(middle.x() - size[0] / 2), y=snapped(middle.y() - size[1] / 2))
+        return free_place(self.workflow, size, wanted)
+
+    def _chose_new(self, ids: tuple[str, ...]) -> None:
+        self.select(ids)
+        self.canvas_scene.set_focus_id(ids[0] if len(ids) == 1 and self.hasFocus() else None)
+        self.show_rect(self.canvas_scene.bounds(ids))
+
+    def add_connected(
+        self, kind: str, anchor: str, at: QPointF | None = None, *, backwards: bool = False
+    ) -> str | None:
+        """Adds something after (or before) an item and connects both, in one step."""
+        if self.workspace is None:
+            return None
+        workflow = self.workflow
+        if at is None:
+            place = self._place_beside(kind, anchor, backwards=backwards)
+        else:
+            height = SIZES.get(kind, (200.0, 64.0))[1] / 2
+            place = Place(x=snapped(at.x()), y=snapped(at.y() - height))
+        edit, new_id = commands.new_node(workflow, kind, place=place)
+        grown = edit.apply(workflow).workflow
+        joined = commands.connect(grown, new_id, anchor) if backwards else commands.connect(grown, anchor, new_id)
+        if isinstance(joined, Problem):
+            self.tell(joined.message)
+            return None
+        text = tr("Add {name} after {anchor}") if not backwards else tr("Add {name} before {anchor}")
+        self.execute(Batch((edit, joined)), text.format(name=kind_name(kind).lower(), anchor=name_of(workflow, anchor)))
+        self._chose_new((new_id,))
+        return new_id
+
+    def _place_beside(self, kind: str, anchor: str, *, backwards: bool) -> Place:
+        size = SIZES.get(kind, (200.0, 64.0))
+        item = self.canvas_scene.items_by_id[anchor]
+        width, height = size_of(self.workflow, anchor)
+        x = item.x() - GAP_X - size[0] if backwards else item.x() + width + GAP_X
+        return free_place(self.workflow, size, Place(x=snapped(x), y=snapped(item.y() + (height - size[1]) / 2)))
+
+    def insert_after(self, kind: str, item_id: str) -> str | None:
+        """Adds something after an item: on its only line, if it has just one, else beside it."""
+        lines = [line for line in self.canvas_scene.line_layer.lines.after(item_id) if line.kind != "into_switch"]
+        if len(lines) == 1 and lines[0].source == item_id:
+            return self.add_node(kind, self._between(lines[0], kind), on_line=lines[0])
+        return self.add_connected(kind, item_id)
+
+    def _between(self, line: Line, kind: str) -> QPointF:
+        items, size = self.canvas_scene.items_by_id, SIZES.get(kind, (200.0, 64.0))
+        first, second = items[line.source].rect, items[line.target].rect
+        x = (first.right() + second.left() - size[0]) / 2
+        y = (first.center().y() + second.center().y() - size[1]) / 2
+        place = free_place(self.workflow, size, Place(x=snapped(x), y=snapped(y)))
+        return QPointF(place.x, place.y)
+
+    # ---- changing
+
+    def connect_items(self, source: str, target: str) -> bool:
+        """Draws an edge; tells why if that is not possible."""
+        text = tr("Connect {source} with {target}")
+        names = {"source": name_of(self.workflow, source), "target": name_of(self.workflow, target)}
+        return self._do(commands.connect(self.workflow, source, target), text.format(**names))
+
+    def delete_selection(self) -> None:
+        """Deletes what is selected, edges of deleted nodes included."""
+        self.delete_ids(self.selection_items)
+
+    def delete_ids(self, ids: Iterable[str]) -> None:
+        """Deletes items and lines in one step."""
+        ids = tuple(ids)
+        if not ids:
+            return
+        one = self.name_of(ids[0])
+        text = tr("Delete {name}").format(name=one) if len(ids) == 1 else tr("Delete {n} items").format(n=len(ids))
+        edit = commands.delete_items(self.workflow, ids)
+        self.select(())
+        self.execute(edit, text)
+
+    def disconnect_port(self, item_id: str, *, incoming: bool) -> None:
+        """Removes all edges of one port."""
+        layer = self.canvas_scene.line_layer
+        ends = ((i, layer.items[i].line) for i in layer.at(item_id))
+        self.delete_ids([i for i, line in ends if (line.target if incoming else line.source) == item_id])
+
+    def duplicate_selection(self) -> None:
+        """A copy of the selection beside it, selected."""
+        if self.selection_items:
+            edit = commands.duplicate(self.workflow, self.selection_items)
+            self.execute(edit, tr("Duplicate"))
+            self._chose_new(self._placed(commands.pasted_ids(edit)))
+
+    def copy_selection(self) -> None:
+        """To the clipboard, as JSON text."""
+        if self.selection_items:
+            QGuiApplication.clipboard().setText(commands.copy_items(self.workflow, self.selection_items))
+
+    def cut_selection(self) -> None:
+        """Copies, then deletes."""
+        self.copy_selection()
+        self.delete_selection()
+
+    def paste(self, at: QPointF | None = None) -> None:
+        """Nodes from the clipboard, at a point of the scene (None: beside where they were)."""
+        if self.workspace is None:
+            return
+        place = Place(x=snapped(at.x()), y=snapped(at.y())) if at is not None else None
+        edit = commands.paste_items(self.workflow, QGuiApplication.clipboard().text(), place)
+        if self._do(edit, tr("Paste")) and not isinstance(edit, Problem):
+            self._chose_new(self._placed(commands.pasted_ids(edit)))
+
+    def _placed(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(i for i in ids if i in self.canvas_scene.items_by_id)
+
+    def select_all(self) -> None:
+        """Everything, lines included."""
+        self.select((*self.canvas_scene.items_by_id, *self.canvas_scene.line_layer.items))
+
+    def select_none(self) -> None:
+        self.select(())
+
+    def rename(self) -> None:
+        """Puts the focus into the name field of the inspector."""
+        if len(self.selection_items) == 1 and self.workspace is not None:
+            item_id = self.selection_items[0]
+            note = any(n.id == item_id for n in self.workflow.notes)
+            line = item_id in self.canvas_scene.line_layer.items
+            field = "text" if note else "label" if line else "name"
+            self.workspace.selection.field_requested.emit(item_id, field)
+
+    def toggle_breakpoint(self, item_id: str | None = None) -> None:
+        """On the given node, else on every selected one."""
+        if self.workspace is None:
+            return
+        for node in (item_id,) if item_id else self.selection_items:
+            if self.workflow.node(node) is not None:
+                self.workspace.run.toggle_breakpoint(node)
+        self.canvas_scene.flush()
+
+    def set_start(self, node: str) -> None:
+        self.execute(commands.set_start(self.workflow, node), tr("Set {name} as start").format(name=self.name_of(node)))
+
+    def set_output(self, node: str, on: bool) -> None:
+        """Makes a node an output of the workflow, or no longer."""
+        text = tr("Make {name} an output") if on else tr("No output of {name}")
+        self.execute(commands.set_output(self.workflow, node, on), text.format(name=self.name_of(node)))
+
+    def arrange(self) -> None:
+        """Places the selection, or everything, in layers from left to right."""
+        drawn = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
+        if not self.canvas_scene.items_by_id:
+            return
+        self.execute(commands.arrange_items(self.workflow, drawn if len(drawn) > 1 else None), tr("Arrange"))
+        if len(drawn) <= 1:
+            self.fit_all()
+
+    def frame_selection(self) -> None:
+        """Draws a frame around the selected nodes."""
+        members = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
+        if members:
+            edit, group = commands.new_frame(self.workflow, members)
+            self.execute(edit, tr("Frame around {n} items").format(n=len(members)))
+            self.select((group,))
+
+    def to_switch(self, edge: str) -> None:
+        """Makes a switch of the edges of a source."""
+        result = commands.to_switch(self.workflow, edge)
+        if isinstance(result, Problem):
+            self.tell(result.message)
+        else:
+            self.execute(result[0], tr("Turn into a switch"))
+            self.select((result[1],))
+
+    def toggle_snap(self) -> bool:
+        """Snapping to the grid on or off; returns what it is now."""
+        self.snap = not self.snap
+        return self.snap
+
+    # ---- finding
+
+    def line_at(self, at: QPointF, reach: float) -> EdgeItem | None:
+        """The edge that passes a point of the scene within ``reach``."""
+        if self.level == Level.FAR:
+            return None
+        area = QRectF(at.x() - reach, at.y() - reach, 2 * reach, 2 * reach)
+        near = [i for i in self.canvas_scene.items(area) if isinstance(i, EdgeItem) and i.near(at, reach)]
+        return near[0] if near else None
+
+    def touch_far(self) -> None:
+        """Repaints the far picture, which no item does."""
+        if self.level == Level.FAR:
+            self.viewport().update()

@@ -1,0 +1,222 @@
+"""Moving what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtWidgets import QGraphicsLineItem
+
+from studio.document.commands import drop_on_edge
+from studio.document.edits import Batch, Edit, SetFields, SetPlaces
+from studio.document.geometry import PORT_Y, snapped
+from studio.document.model import Group, Place
+from studio.document.problems import Problem
+from studio.ui.canvas.area_items import FrameItem
+from studio.ui.canvas.edge_item import EdgeItem
+from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.junction_items import JunctionItem
+from studio.ui.canvas.levels import Level
+from studio.ui.text import tr
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.view import CanvasView
+
+GUIDE_REACH = 5.0
+LAYER = 30.0
+
+
+class MoveGesture(Gesture):
+    """Items follow the pointer, snapped to the grid and to the edges and middles of others; one edit on release."""
+
+    cursor = Qt.CursorShape.SizeAllCursor
+
+    def __init__(self, view: CanvasView, held: str) -> None:
+        super().__init__(view)
+        self._held = held
+        """The item under the pointer: snapping is about it."""
+
+    def start(self, at: Pointer) -> None:
+        items = self.scene.items_by_id
+        wanted = {i for i in self.view.selection_items if i in items} | {self._held}
+        for item_id in list(wanted):
+            item = items[item_id]
+            if isinstance(item, FrameItem):
+                wanted |= {m for m in item.members if m in items}
+        self._ids = frozenset(wanted)
+        self._from = QPointF(at.scene)
+        self._shift = QPointF()
+        self._start = {i: QPointF(items[i].pos()) for i in self._ids}
+        self._far = self.view.level == Level.FAR
+        self._guides: list[QGraphicsLineItem] = []
+        self._line: EdgeItem | None = None
+        self._others = [] if self._far else self._neighbours()
+        self.scene.bulk_changed.emit(len(self._ids))
+        if not self._far and len(self._ids) <= 40:
+            for item_id in self._ids:
+                items[item_id].mark("lifted", True)
+
+    def _neighbours(self) -> list[QRectF]:
+        return [
+            item.rect
+            for i, item in self.scene.items_by_id.items()
+            if i not in self._ids and not isinstance(item, FrameItem) and self.scene.seen.intersects(item.rect)
+        ][:200]
+
+    # ---- moving
+
+    def move(self, at: Pointer) -> None:
+        wanted = at.scene - self._from
+        if not at.alt:
+            wanted = self._snapped(wanted)
+        else:
+            self._show_guides([])
+        self._move_to(wanted)
+        self._light_line(at)
+
+    def _move_to(self, shift: QPointF) -> None:
+        step = shift - self._shift
+        if step.isNull():
+            return
+        self._shift = shift
+        if self._far:
+            self.view.far.shift(self._ids, step.x(), step.y())
+            self.view.touch_far()
+            return
+        items = self.scene.items_by_id
+        for item_id in self._ids:
+            items[item_id].setPos(self._start[item_id] + shift)
+        self.scene.line_layer.drag(self._ids, step.x(), step.y())
+
+    def _snapped(self, shift: QPointF) -> QPointF:
+        start = self._start[self._held]
+        target = start + shift
+        if self.view.snap:
+            target = QPointF(snapped(target.x()), snapped(target.y()))
+        free = start + shift
+        rect = self.scene.items_by_id[self._held].box.translated(free)
+        dx, dy, guides = _aligned(rect, self._others, GUIDE_REACH / self.scene.look.zoom)
+        self._show_guides(guides)
+        x = free.x() + dx if dx is not None else target.x()
+        y = free.y() + dy if dy is not None else target.y()
+        return QPointF(x, y) - start
+
+    def _show_guides(self, guides: Iterable[QLineF]) -> None:
+        for line in self._guides:
+            self.scene.removeItem(line)
+        self._guides = []
+        for guide in guides:
+            line = QGraphicsLineItem(guide)
+            line.setPen(self.scene.look.ink.pen("accent", 1.0, (4.0, 3.0), cosmetic=True))
+            line.setZValue(LAYER)
+            self.scene.addItem(line)
+            self._guides.append(line)
+
+    def _light_line(self, at: Pointer) -> None:
+        """The edge that a single, unconnected node would be put on."""
+        found: EdgeItem | None = None
+        if len(self._ids) == 1 and not self._far and not at.alt and not self.scene.line_layer.at(self._held):
+            item = self.scene.items_by_id[self._held]
+            if item.layer >= 3.0 and not isinstance(item, JunctionItem):
+                found = self.view.line_at(item.rect.center(), 24.0)
+        if found is not self._line:
+            for edge, on in ((self._line, False), (found, True)):
+                if edge is not None:
+                    edge.mark("hovered", on)
+            self._line = found
+
+    # ---- ending
+
+    def finish(self, at: Pointer) -> None:
+        self.move(at)
+        line, shift = self._line, self._shift
+        self._tidy()
+        if shift.isNull():
+            return
+        workflow = self.scene.workflow
+        places: dict[str, Place | None] = {}
+        for item_id in self._ids:
+            item, old = self.scene.items_by_id[item_id], workflow.places.get(item_id)
+            if isinstance(item, FrameItem) and old is None:
+                continue
+            x, y = self._start[item_id].x() + shift.x(), self._start[item_id].y() + shift.y()
+            places[item_id] = (old or Place(x=x, y=y)).model_copy(update={"x": x, "y": y})
+        edits: list[Edit] = [SetPlaces(places), *self._frame_edits()]
+        if line is not None:
+            edit = drop_on_edge(workflow, line.line.id, self._held)
+            if isinstance(edit, Problem):
+                self.view.tell(edit.message)
+            else:
+                edits.append(edit)
+        text = tr("Move {name}").format(name=self.view.name_of(self._held))
+        if len(self._ids) > 1:
+            text = tr("Move {n} items").format(n=len(self._ids))
+        self.view.execute(Batch(tuple(edits)) if len(edits) > 1 else edits[0], text)
+
+    def _frame_edits(self) -> Iterable[Edit]:
+        """Nodes that were dragged into a frame join it, those dragged out leave it; groups of patterns keep theirs."""
+        items = self.scene.items_by_id
+        dragged = {i for i in self._ids if items[i].layer >= 3.0}
+        for group in self.scene.workflow.groups:
+            frame = items.get(group.id)
+            if group.kind != "frame" or group.id in self._ids or frame is None:
+                continue
+            members = _members(group, dragged, {i for i in dragged if frame.rect.contains(self._center(i))})
+            if members != group.members:
+                yield SetFields("groups", group.id, {"members": members})
+
+    def _center(self, item_id: str) -> QPointF:
+        return self._start[item_id] + self._shift + self.scene.items_by_id[item_id].box.center()
+
+    def _tidy(self) -> None:
+        self._show_guides([])
+        if self._line is not None:
+            self._line.mark("hovered", False)
+        for item_id in self._ids:
+            self.scene.items_by_id[item_id].mark("lifted", False)
+        self._line = None
+
+    def cancel(self) -> None:
+        self._move_to(QPointF())
+        self._tidy()
+        self.scene.line_layer.follow(self._ids)
+        self.scene.line_layer.place_chips()
+        self.view.far.spoil()
+        self.view.touch_far()
+
+
+def _members(group: Group, dragged: set[str], inside: set[str]) -> tuple[str, ...]:
+    kept = tuple(m for m in group.members if m not in dragged or m in inside)
+    return (*kept, *(i for i in sorted(inside) if i not in kept))
+
+
+def _aligned(rect: QRectF, others: Iterable[QRectF], reach: float) -> tuple[float | None, float | None, list[QLineF]]:
+    """The least shift in x and y that lines a rectangle up with another, and the guides to show for it."""
+    best_x: tuple[float, QLineF] | None = None
+    best_y: tuple[float, QLineF] | None = None
+    for other in others:
+        for mine, theirs in (
+            (rect.left(), other.left()),
+            (rect.center().x(), other.center().x()),
+            (rect.right(), other.right()),
+        ):
+            gap = theirs - mine
+            if abs(gap) <= reach and (best_x is None or abs(gap) < abs(best_x[0])):
+                top, bottom = min(rect.top(), other.top()) - 8, max(rect.bottom(), other.bottom()) + 8
+                best_x = (gap, QLineF(theirs, top, theirs, bottom))
+        heights = [(rect.top(), other.top()), (rect.center().y(), other.center().y()), (rect.bottom(), other.bottom())]
+        if rect.height() != other.height():
+            # Ports line up when a card stands before a bar or a rhombus.
+            heights.append((_port(rect), _port(other)))
+        for mine, theirs in heights:
+            gap = theirs - mine
+            if abs(gap) <= reach and (best_y is None or abs(gap) < abs(best_y[0])):
+                left, right = min(rect.left(), other.left()) - 8, max(rect.right(), other.right()) + 8
+                best_y = (gap, QLineF(left, theirs, right, theirs))
+    guides = [best[1] for best in (best_x, best_y) if best is not None]
+    return best_x[0] if best_x else None, best_y[0] if best_y else None, guides
+
+
+def _port(rect: QRectF) -> float:
+    return rect.top() + PORT_Y if rect.width() >= 160 else rect.center().y()

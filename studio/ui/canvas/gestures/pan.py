@@ -1,0 +1,31 @@
+"""Moving the view by hand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Qt
+
+from studio.ui.canvas.gestures.base import Gesture, Pointer
+
+
+class PanGesture(Gesture):
+    """The scene follows the pointer."""
+
+    cursor = Qt.CursorShape.ClosedHandCursor
+
+    def start(self, at: Pointer) -> None:
+        self._last = QPointF(at.view)
+        self._before = (self.view.horizontalScrollBar().value(), self.view.verticalScrollBar().value())
+
+    def move(self, at: Pointer) -> None:
+        shift = at.view - self._last
+        horizontal, vertical = self.view.horizontalScrollBar(), self.view.verticalScrollBar()
+        horizontal.setValue(horizontal.value() - round(shift.x()))
+        vertical.setValue(vertical.value() - round(shift.y()))
+        self._last = QPointF(at.view)
+
+    def finish(self, at: Pointer) -> None:
+        self.move(at)
+
+    def cancel(self) -> None:
+        self.view.horizontalScrollBar().setValue(self._before[0])
+        self.view.verticalScrollBar().setValue(self._before[1])

@@ -1,0 +1,124 @@
+"""Context menus of the canvas, shown with ``popup()``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtWidgets import QMenu
+
+from studio.document.model import DirectEdge, JoinNode
+from studio.ui.canvas.picking import Hit
+from studio.ui.text import tr
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.view import CanvasView
+
+
+class _Builder:
+    def __init__(self, view: CanvasView) -> None:
+        self.menu = QMenu(view)
+        self.menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def add(self, text: str, function: Callable[[], object], keys: str = "", *, on: bool = True) -> None:
+        action = self.menu.addAction(f"{text}\t{keys}" if keys else text)
+        action.setEnabled(on)
+        action.triggered.connect(lambda _checked=False: (function(), None)[1])
+
+    def check(self, text: str, function: Callable[[bool], object], checked: bool, keys: str = "") -> None:
+        action = self.menu.addAction(f"{text}\t{keys}" if keys else text)
+        action.setCheckable(True)
+        action.setChecked(checked)
+        action.triggered.connect(lambda now: (function(now), None)[1])
+
+    def line(self) -> None:
+        self.menu.addSeparator()
+
+
+def open_menu(view: CanvasView, hit: Hit, at: QPointF, where: QPoint) -> QMenu | None:
+    """The menu for what is under the pointer (scene ``at``), at ``where`` on the screen."""
+    if view.workspace is None:
+        return None
+    made = _Builder(view)
+    if hit.on_line:
+        _line(view, made, hit.id, at)
+    elif view.workflow.node(hit.id) is not None:
+        _node(view, made, hit.id)
+    elif hit.id:
+        _other(view, made, hit.id)
+    else:
+        _canvas(view, made, at)
+    made.menu.popup(where)
+    return made.menu
+
+
+def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
+    workspace, workflow = view.workspace, view.workflow
+    node = workflow.node(node_id)
+    assert workspace is not None
+    assert node is not None
+    several = len(view.selection_items) > 1
+    stop = partial(view.toggle_breakpoint, node_id)
+    made.check(tr("Breakpoint"), lambda _on: stop(), node_id in workspace.run.breakpoints, "F9")
+    made.line()
+    if not several:
+        made.add(tr("Open in the inspector"), partial(view.open_item, node_id), tr("Enter"))
+        made.add(tr("Rename"), view.rename, "F2")
+    if not isinstance(node, JoinNode):
+        made.check(tr("Start node"), lambda _on: view.set_start(node_id), workflow.start == node_id)
+    named = isinstance(workflow.outputs, tuple) and node_id in workflow.outputs
+    made.check(tr("Output of the workflow"), partial(view.set_output, node_id), named)
+    made.line()
+    made.add(tr("Connect to…"), partial(view.open_connect, node_id), "C")
+    made.add(tr("Insert node after…"), partial(view.open_insert, node_id), "I")
+    made.line()
+    _clipboard(view, made)
+
+
+def _other(view: CanvasView, made: _Builder, item_id: str) -> None:
+    junction = view.workflow.edge(item_id) is not None
+    made.add(tr("Open in the inspector"), partial(view.open_item, item_id), tr("Enter"))
+    if junction:
+        made.add(tr("Rename"), view.rename, "F2")
+        made.add(tr("Connect to…"), partial(view.open_connect, item_id), "C")
+    made.line()
+    _clipboard(view, made)
+
+
+def _line(view: CanvasView, made: _Builder, line_id: str, at: QPointF) -> None:
+    edge = view.canvas_scene.line_layer.items.get(line_id)
+    if edge is None:
+        return
+    line = edge.line
+    if edge.state.carrying:
+        made.add(tr("Show queued messages"), partial(view.look_at_queued, line_id))
+        made.line()
+    if line.kind in ("direct", "case", "leg"):
+        made.add(tr("Edit condition"), partial(view.open_item, line_id), tr("Enter"))
+    made.add(tr("Insert node here…"), partial(view.open_search, at, on_line=line))
+    if isinstance(view.workflow.edge(line_id), DirectEdge):
+        made.add(tr("Turn into a switch"), partial(view.to_switch, line_id))
+    made.line()
+    made.add(tr("Delete"), partial(view.delete_ids, (line_id,)), tr("Del"))
+
+
+def _canvas(view: CanvasView, made: _Builder, at: QPointF) -> None:
+    made.add(tr("Add node…"), partial(view.open_search, at), "Shift+A")
+    made.add(tr("Add note"), partial(view.add_node, "note", at), "N")
+    made.add(tr("Paste"), partial(view.paste, at), "Ctrl+V")
+    made.line()
+    made.add(tr("Select all"), view.select_all, "Ctrl+A")
+    made.add(tr("Arrange"), view.arrange, "Ctrl+Shift+L")
+    made.add(tr("Fit all"), view.fit_all, tr("Home"))
+    made.check(tr("Snap to grid"), lambda _on: view.toggle_snap(), view.snap, "Shift+G")
+
+
+def _clipboard(view: CanvasView, made: _Builder) -> None:
+    made.add(tr("Cut"), view.cut_selection, "Ctrl+X")
+    made.add(tr("Copy"), view.copy_selection, "Ctrl+C")
+    made.add(tr("Duplicate"), view.duplicate_selection, "Ctrl+D")
+    made.add(tr("Frame around selection"), view.frame_selection, "F")
+    made.line()
+    made.add(tr("Delete"), view.delete_selection, tr("Del"))

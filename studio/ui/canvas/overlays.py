@@ -1,0 +1,95 @@
+"""Puts what floats over the canvas in its places and keeps it up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPointF, QRectF
+
+from studio.debugger.states import RunState
+from studio.ui.canvas.area_items import FrameItem, NoteItem
+from studio.ui.canvas.empty import EmptyHint
+from studio.ui.canvas.run_marks import next_steps
+from studio.ui.canvas.tools import MARGIN, FloatingBox, Minimap, RunSummary, ZoomBar
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.view import CanvasView
+
+
+class Overlays(QObject):
+    """Zoom bar, minimap, run summary and empty hint of one canvas."""
+
+    def __init__(self, view: CanvasView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.zoom = ZoomBar(view.theme, view)
+        self.map = Minimap(view.theme, view)
+        self.summary = RunSummary(view.theme, view)
+        self.empty = EmptyHint(view.theme, view)
+        self._rects: dict[str, list[QRectF]] = {}
+        self.zoom.zoom_in_requested.connect(view.zoom_in)
+        self.zoom.zoom_out_requested.connect(view.zoom_out)
+        self.zoom.actual_requested.connect(view.zoom_actual)
+        self.zoom.fit_requested.connect(view.fit_all)
+        self.zoom.arrange_requested.connect(view.arrange)
+        self.zoom.minimap_toggled.connect(self._on_zoom_minimap_toggled)
+        self.zoom.map.setChecked(True)
+        self.map.moved.connect(self._on_map_moved)
+        self.empty.add_requested.connect(view.open_search_in_middle)
+        self.empty.templates_requested.connect(view.templates_requested)
+        view.zoom_changed.connect(self.zoom.show_zoom)
+        view.seen_changed.connect(self._on_view_seen_changed)
+        view.canvas_scene.refreshed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Follows document, run and selection."""
+        view, scene = self._view, self._view.canvas_scene
+        self.empty.setVisible(view.workspace is not None and not scene.items_by_id)
+        self._rects = {"border": [], "accent": []}
+        for item in scene.items_by_id.values():
+            if not isinstance(item, FrameItem | NoteItem):
+                self._rects["accent" if item.selected else "border"].append(item.rect)
+        self._on_view_seen_changed()
+        queued = following = 0
+        if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:
+            queued = len(view.workspace.run.queued)
+            following = len(next_steps(scene.line_layer.lines, view.workspace.run))
+        self.summary.show_counts(queued, following)
+        self.place()
+
+    def place(self) -> None:
+        """Puts everything where it belongs for the size of the view."""
+        view = self._view
+        width, height, edge = view.width(), view.height(), FloatingBox.SHADOW
+        self.zoom.adjustSize()
+        bottom = height - MARGIN + edge
+        # Beside the minimap the tools are in the middle; without it they take its corner.
+        with_map = self.map.isVisibleTo(view)
+        right = width - MARGIN + edge
+        x = (width - self.zoom.width()) // 2 if with_map else right - self.zoom.width()
+        if with_map and x + self.zoom.width() > right - self.map.width():
+            x = max(MARGIN - edge, right - self.map.width() - self.zoom.width())
+        self.zoom.move(x, bottom - self.zoom.height())
+        self.map.move(right - self.map.width(), bottom - self.map.height())
+        self.summary.move(MARGIN - edge, bottom - self.summary.height())
+        self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
+
+    @property
+    def minimap_shown(self) -> bool:
+        return self.zoom.map.isChecked()
+
+    def show_minimap(self, shown: bool) -> None:
+        self.zoom.map.setChecked(shown)
+
+    def _on_zoom_minimap_toggled(self, shown: bool) -> None:
+        self.map.setVisible(shown)
+        self._on_view_seen_changed()
+        self.place()
+
+    def _on_view_seen_changed(self) -> None:
+        if self.map.isVisibleTo(self._view):
+            self.map.show_world(self._rects, self._view.seen_rect())
+
+    def _on_map_moved(self, x: float, y: float) -> None:
+        self._view.look_at(QPointF(x, y))

@@ -1,0 +1,140 @@
+"""What is under the pointer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from studio.ui.canvas.area_items import FrameItem, NoteItem
+from studio.ui.canvas.edge_item import ChipItem, EdgeItem
+from studio.ui.canvas.far import FarPicture
+from studio.ui.canvas.item import DrawnItem
+from studio.ui.canvas.junction_items import JunctionItem, SwitchItem
+from studio.ui.canvas.levels import Level
+from studio.ui.canvas.node_item import OCTAGON_HIT, PORT_HIT, NodeItem
+from studio.ui.canvas.scene import CanvasScene
+
+HitKind = Literal[
+    "",
+    "pill",
+    "chip",
+    "port_in",
+    "port_out",
+    "octagon",
+    "resize",
+    "card",
+    "line",
+    "line_end",
+    "note_corner",
+    "note",
+    "frame",
+]
+EDGE_REACH = 6.0
+END_REACH = 14.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """``id`` of an item, or of a line for ``pill``, ``chip``, ``line`` and ``line_end``."""
+
+    kind: HitKind = ""
+    id: str = ""
+
+    @property
+    def on_line(self) -> bool:
+        return self.kind in ("pill", "chip", "line", "line_end")
+
+
+NOTHING = Hit()
+
+
+def pick(scene: CanvasScene, far: FarPicture, at: QPointF) -> Hit:
+    """The topmost thing at a point of the scene."""
+    level = scene.look.level
+    if level == Level.FAR:
+        found = far.pick(at)
+        return Hit(_area_kind(scene.items_by_id[found]), found) if found in scene.items_by_id else NOTHING
+    reach = max(14.0, 8.0 / scene.look.zoom)
+    area = QRectF(at.x() - reach, at.y() - reach, 2 * reach, 2 * reach)
+    lines: list[EdgeItem] = []
+    below = NOTHING
+    for item in scene.items(area, Qt.ItemSelectionMode.IntersectsItemBoundingRect, Qt.SortOrder.DescendingOrder):
+        if isinstance(item, ChipItem):
+            if item.isVisible() and item.rect.contains(at):
+                return Hit("pill" if item.pill else "chip", item.line_id)
+        elif isinstance(item, EdgeItem):
+            lines.append(item)
+        elif isinstance(item, DrawnItem):
+            hit = _hit(item, at, level)
+            if hit.kind in ("note", "frame"):
+                below = below if below.kind else hit
+            elif hit.kind:
+                return hit
+    return _on_lines(lines, at, scene.look.zoom) or below
+
+
+def _on_lines(lines: list[EdgeItem], at: QPointF, zoom: float) -> Hit | None:
+    reach = max(EDGE_REACH, EDGE_REACH / zoom)
+    for edge in lines:
+        end = edge.points[-1]
+        if math.hypot(at.x() - end[0], at.y() - end[1]) <= END_REACH and edge.near(at, reach):
+            return Hit("line_end", edge.line.id)
+    near = next((edge for edge in lines if edge.near(at, reach)), None)
+    return Hit("line", near.line.id) if near is not None else None
+
+
+def _area_kind(item: DrawnItem) -> HitKind:
+    return "frame" if isinstance(item, FrameItem) else "note" if isinstance(item, NoteItem) else "card"
+
+
+def _hit(item: DrawnItem, at: QPointF, level: Level) -> Hit:
+    local = at - item.pos()
+    if isinstance(item, NodeItem):
+        return _on_card(item, local, level)
+    if isinstance(item, JunctionItem):
+        return _on_junction(item, local, level)
+    if isinstance(item, NoteItem):
+        if not item.box.contains(local):
+            return NOTHING
+        corner = local - item.box.bottomRight()
+        return Hit("note_corner" if corner.x() > -14 and corner.y() > -14 else "note", item.item_id)
+    if isinstance(item, FrameItem):
+        inner = item.box.adjusted(5, 5, -5, -5)
+        if item.title_rect.contains(at) or (
+            item.box.adjusted(-3, -3, 3, 3).contains(local) and not inner.contains(local)
+        ):
+            return Hit("frame", item.item_id)
+    return NOTHING
+
+
+def _on_card(item: NodeItem, local: QPointF, level: Level) -> Hit:
+    if level >= Level.MIDDLE:
+        if item.card.port_out and _close(local, item.out_port, PORT_HIT):
+            return Hit("port_out", item.item_id)
+        if item.card.port_in and _close(local, item.in_port, PORT_HIT):
+            return Hit("port_in", item.item_id)
+        if OCTAGON_HIT.contains(local):
+            return Hit("octagon", item.item_id)
+        if abs(local.x() - item.width) <= 4 and 8 <= local.y() <= item.box.height():
+            return Hit("resize", item.item_id)
+    return Hit("card", item.item_id) if item.box.contains(local) else NOTHING
+
+
+def _on_junction(item: JunctionItem, local: QPointF, level: Level) -> Hit:
+    if level >= Level.MIDDLE:
+        if item.card.octagon is not None and item.octagon_rect.contains(local):
+            return Hit("octagon", item.item_id)
+        bottom = QPointF(item.box.center().x(), item.box.bottom())
+        on_tip = _close(local, item.out_port, 9) and local.x() >= item.box.right() - 5
+        if on_tip or (isinstance(item, SwitchItem) and _close(local, bottom, 9) and local.y() >= bottom.y() - 5):
+            return Hit("port_out", item.item_id)
+        if item.chip_rect.contains(local):
+            return Hit("card", item.item_id)
+    return Hit("card", item.item_id) if item.box.adjusted(-5, -5, 5, 5).contains(local) else NOTHING
+
+
+def _close(a: QPointF, b: QPointF, reach: float) -> bool:
+    return math.hypot(a.x() - b.x(), a.y() - b.y()) <= reach

@@ -1,0 +1,284 @@
+"""The mouse on the canvas: what a press becomes, a click or a gesture; hovering, wheel and context menu."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QCursor, QMouseEvent, QNativeGestureEvent, QPainter, QWheelEvent
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from studio.ui.canvas import menus, navigate
+from studio.ui.canvas.editing import Editing
+from studio.ui.canvas.gestures import (
+    ConnectGesture,
+    Gesture,
+    MarqueeGesture,
+    MoveGesture,
+    PanGesture,
+    Pointer,
+    ResizeGesture,
+)
+from studio.ui.canvas.picking import NOTHING, Hit, pick
+from studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.view import CanvasView
+
+_LEFT, _MIDDLE, _RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
+_SHIFT = Qt.KeyboardModifier.ShiftModifier
+_CTRL = Qt.KeyboardModifier.ControlModifier
+_ALT = Qt.KeyboardModifier.AltModifier
+_MOVABLE = ("card", "note", "frame", "octagon")
+WHEEL_STEP = 1.2
+"""Zoom per notch of the wheel."""
+
+
+class Pointing(Editing):
+    """Mouse events; the canvas itself adds the keyboard."""
+
+    CURSORS: ClassVar[dict[str, Qt.CursorShape]] = {
+        "port_out": Qt.CursorShape.CrossCursor,
+        "port_in": Qt.CursorShape.CrossCursor,
+        "line_end": Qt.CursorShape.CrossCursor,
+        "resize": Qt.CursorShape.SizeHorCursor,
+        "note_corner": Qt.CursorShape.SizeFDiagCursor,
+        "pill": Qt.CursorShape.PointingHandCursor,
+        "octagon": Qt.CursorShape.PointingHandCursor,
+    }
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.gesture: Gesture | None = None
+        self.space_held = False
+        """The space bar is down: dragging pans."""
+        self.space_used = False
+        self._press: tuple[Hit, Pointer, bool] | None = None
+        """What the left button was pressed on, and whether that was selected before."""
+        self._hover = NOTHING
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+
+    @property
+    def _me(self) -> CanvasView:
+        return cast("CanvasView", self)
+
+    def pick(self, at: QPointF) -> Hit:
+        """What is at a point of the scene."""
+        return pick(self.canvas_scene, self.far, at)
+
+    def pointer(self, event: QMouseEvent) -> Pointer:
+        """The event in both coordinates."""
+        keys = event.modifiers()
+        view = event.position()
+        return Pointer(self.to_scene(view), view, bool(keys & _SHIFT), bool(keys & _ALT), bool(keys & _CTRL))
+
+    def pointer_scene(self) -> QPointF:
+        """Where the pointer is in the scene; the middle of the view if it is elsewhere."""
+        at = self.viewport().mapFromGlobal(QCursor.pos())
+        inside = self.viewport().rect().contains(at)
+        return self.to_scene(QPointF(at)) if inside else self.seen_rect().center()
+
+    # ---- gestures
+
+    def begin(self, gesture: Gesture, at: Pointer) -> None:
+        """Starts a gesture; a running one is cancelled."""
+        self.cancel_gesture()
+        self.gesture = gesture
+        if gesture.cursor is not None:
+            self.viewport().setCursor(gesture.cursor)
+        gesture.start(at)
+
+    def end(self, at: Pointer) -> None:
+        """Finishes the gesture."""
+        gesture, self.gesture = self.gesture, None
+        self.viewport().unsetCursor()
+        if gesture is not None:
+            gesture.finish(at)
+
+    def cancel_gesture(self) -> bool:
+        """Ends the gesture without a trace; returns whether there was one."""
+        gesture, self.gesture = self.gesture, None
+        self._press = None
+        if gesture is None:
+            return False
+        self.viewport().unsetCursor()
+        gesture.cancel()
+        return True
+
+    def _gesture_for(self, hit: Hit) -> Gesture | None:
+        view = self._me
+        match hit.kind:
+            case "port_out":
+                return ConnectGesture(view, hit.id)
+            case "port_in":
+                return ConnectGesture(view, hit.id, backwards=True)
+            case "line_end":
+                line = self.canvas_scene.line_layer.items[hit.id].line
+                return ConnectGesture(view, line.source, line=hit.id)
+            case "resize" | "note_corner":
+                return ResizeGesture(view, hit.id)
+            case "line" | "chip" | "pill":
+                return None
+            case "":
+                return MarqueeGesture(view)
+        return MoveGesture(view, hit.id)
+
+    # ---- events
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.finish_motion()
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        at = self.pointer(event)
+        button = event.button()
+        if button == _MIDDLE or (button == _LEFT and self.space_held):
+            self.space_used = True
+            self.begin(PanGesture(self._me), at)
+        elif button == _LEFT and self.gesture is None:
+            hit = self.pick(at.scene)
+            was = hit.id in self.selection_items
+            self._press = (hit, at, was)
+            if hit.kind in _MOVABLE and not was and not (at.shift or at.ctrl or at.alt) and hit.kind != "octagon":
+                self.select((hit.id,))
+        elif button == _RIGHT:
+            self.cancel_gesture()
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = self.pointer(event)
+        if self.gesture is not None:
+            self.gesture.move(at)
+        elif self._press is not None and event.buttons() & _LEFT:
+            hit, pressed, _ = self._press
+            far_enough = (at.view - pressed.view).manhattanLength() >= QApplication.startDragDistance()
+            gesture = self._gesture_for(hit) if far_enough else None
+            if gesture is not None:
+                self._press = None
+                if isinstance(gesture, MoveGesture) and hit.id not in self.selection_items:
+                    self.select((*self.selection_items, hit.id) if pressed.shift else (hit.id,))
+                self.set_hover(NOTHING)
+                self.begin(gesture, pressed)
+                gesture.move(at)
+        else:
+            self.set_hover(self.pick(at.scene))
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        at = self.pointer(event)
+        if self.gesture is not None and event.button() in (_LEFT, _MIDDLE):
+            self.end(at)
+        elif event.button() == _LEFT and self._press is not None:
+            hit, pressed, _ = self._press
+            self._press = None
+            self._click(hit, pressed)
+        event.accept()
+
+    def _click(self, hit: Hit, at: Pointer) -> None:
+        if hit.kind in ("port_in", "port_out") and at.alt:
+            self.disconnect_port(hit.id, incoming=hit.kind == "port_in")
+        elif hit.kind == "octagon":
+            self.toggle_breakpoint(hit.id)
+        elif hit.kind == "pill":
+            self._me.look_at_queued(hit.id)
+        elif not hit.id:
+            if at.ctrl:
+                self._me.open_search(at.scene)
+            elif not at.shift:
+                self.canvas_scene.set_focus_id(None)
+                self.select(())
+        elif at.shift and self.workspace is not None:
+            self.workspace.selection.toggle(hit.id)
+        elif at.ctrl and not hit.on_line:
+            self.select(navigate.downstream(self.canvas_scene, hit.id))
+        else:
+            self.canvas_scene.set_focus_id(None)
+            self.select((hit.id,))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        at = self.pointer(event)
+        if event.button() != _LEFT:
+            return
+        hit = self.pick(at.scene)
+        self._press = None
+        if not hit.kind:
+            self._me.open_search(at.scene)
+        elif hit.kind == "octagon":
+            self.toggle_breakpoint(hit.id)
+        else:
+            self._me.open_item(hit.id)
+        event.accept()
+
+    def set_hover(self, hit: Hit) -> None:
+        """Shows what is under the pointer as hovered."""
+        if hit == self._hover:
+            return
+        scene = self.canvas_scene
+        for old, on in ((self._hover, False), (hit, True)):
+            item = scene.items_by_id.get(old.id)
+            edge = scene.line_layer.items.get(old.id)
+            if item is not None:
+                item.mark("hovered", on)
+            elif edge is not None:
+                edge.mark("hovered", on)
+                scene.line_layer.show_chips()
+        self._hover = hit
+        cursor = self.CURSORS.get(hit.kind)
+        if cursor is None:
+            self.viewport().unsetCursor()
+        else:
+            self.viewport().setCursor(cursor)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.set_hover(NOTHING)
+        super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self.finish_motion()
+        delta = event.angleDelta()
+        if event.modifiers() & _CTRL:
+            self.set_zoom(self.zoom * WHEEL_STEP ** (delta.y() / 120.0), event.position())
+        else:
+            pixels = event.pixelDelta()
+            x, y = (pixels.x(), pixels.y()) if not pixels.isNull() else (delta.x() / 2, delta.y() / 2)
+            if event.modifiers() & _SHIFT and not x:
+                x, y = y, 0
+            self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - round(x))
+            self.verticalScrollBar().setValue(self.verticalScrollBar().value() - round(y))
+        event.accept()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            self.set_zoom(self.zoom * (1.0 + event.value()), event.position())
+            return True
+        return super().viewportEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() == QContextMenuEvent.Reason.Mouse:
+            at = self.to_scene(QPointF(event.pos()))
+            self.open_menu(self.pick(at), at, event.globalPos())
+        else:
+            self.open_menu_at_focus()
+        event.accept()
+
+    def open_menu(self, hit: Hit, at: QPointF, where: QPoint) -> QMenu | None:
+        """Opens the context menu of something, selecting it first."""
+        if hit.id and hit.id not in self.selection_items:
+            self.select((hit.id,))
+        return menus.open_menu(self._me, hit, at, where)
+
+    def open_menu_at_focus(self) -> QMenu | None:
+        """The context menu of what has the keyboard focus."""
+        item_id = self._me.focus_or_selection or ""
+        item = self.canvas_scene.items_by_id.get(item_id)
+        edge = self.canvas_scene.line_layer.items.get(item_id)
+        at = self.seen_rect().center()
+        if item is not None:
+            at = item.rect.center()
+        elif edge is not None:
+            at = edge.sceneBoundingRect().center()
+        hit = Hit("line" if edge is not None else "card", item_id) if item_id else NOTHING
+        return self.open_menu(hit, at, self.viewport().mapToGlobal(self.mapFromScene(at)))
+
+    def paint_over_far(self, painter: QPainter) -> None:
+        if self.gesture is not None:
+            self.gesture.paint_far(painter)

@@ -1,0 +1,250 @@
+"""What floats over the canvas: zoom tools, minimap, summary of the run, and lines that say why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from studio.ui.paint import draw_glyph, draw_shadow, ink
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+
+MARGIN = 14
+TOLD_MS = 4000
+
+
+class FloatingBox(QWidget):
+    """A raised box with border and shadow, painted with a margin for the shadow."""
+
+    SHADOW = 4
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        theme.changed.connect(self.update)
+
+    @property
+    def box(self) -> QRectF:
+        """The box without its shadow."""
+        edge = self.SHADOW
+        return QRectF(self.rect()).adjusted(edge, edge, -edge, -edge)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tools = ink(self.theme)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_shadow(painter, self.box, dark=tools.dark)
+        painter.setPen(tools.pen("border", 1.0))
+        painter.setBrush(tools.brush("raised"))
+        painter.drawRoundedRect(self.box.adjusted(0.5, 0.5, -0.5, -0.5), 5.5, 5.5)
+        self.paint_inside(painter)
+        painter.end()
+
+    def paint_inside(self, painter: QPainter) -> None:
+        """What is in the box."""
+
+
+class ZoomBar(FloatingBox):
+    """− 88 % + | fit | Arrange | minimap."""
+
+    zoom_in_requested = Signal()
+    zoom_out_requested = Signal()
+    actual_requested = Signal()
+    fit_requested = Signal()
+    arrange_requested = Signal()
+    minimap_toggled = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        layout = QHBoxLayout(self)
+        edge = self.SHADOW
+        layout.setContentsMargins(edge + 4, edge + 1, edge + 4, edge + 1)
+        layout.setSpacing(2)
+        self.out = self._button("own:minus", tr("Zoom out (Ctrl+-)"))
+        self.percent = self._button("", tr("Zoom to 100 % (Ctrl+0)"))
+        self.percent.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.percent.setFixedWidth(theme.length(50))
+        self.into = self._button("own:plus", tr("Zoom in (Ctrl++)"))
+        line = QFrame(self)
+        line.setProperty("line", True)
+        line.setFixedSize(1, 20)
+        self.fit = self._button("own:fit", tr("Fit all (Home)"))
+        self.arrange = self._button("own:arrange", tr("Arrange from left to right (Ctrl+Shift+L)"), tr("Arrange"))
+        self.map = self._button("own:minimap", tr("Minimap (Ctrl+Shift+M)"))
+        self.map.setCheckable(True)
+        for widget in (self.out, self.percent, self.into, line, self.fit, self.arrange, self.map):
+            layout.addWidget(widget)
+        self.out.clicked.connect(self.zoom_out_requested)
+        self.into.clicked.connect(self.zoom_in_requested)
+        self.percent.clicked.connect(self.actual_requested)
+        self.fit.clicked.connect(self.fit_requested)
+        self.arrange.clicked.connect(self.arrange_requested)
+        self.map.toggled.connect(self.minimap_toggled)
+        self.show_zoom(1.0)
+
+    def _button(self, icon: str, tip: str, text: str = "") -> QToolButton:
+        button = QToolButton(self)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setText(text)
+        button.setFixedHeight(26)
+        button.setFont(self.theme.font("strong"))
+        if icon:
+            button.setIcon(self.theme.icon(icon, "text"))
+            button.setIconSize(QSize(15, 15))
+        if text:
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        elif icon:
+            button.setFixedWidth(28)
+        return button
+
+    def show_zoom(self, zoom: float) -> None:
+        self.percent.setText(f"{zoom * 100:.0f} %")
+
+
+class Minimap(FloatingBox):
+    """Rectangles of everything and the visible part; press or drag moves the view."""
+
+    moved = Signal(float, float)
+    """A point of the scene that should be in the middle."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
+        self.setAccessibleName(tr("Minimap"))
+        self._rects: dict[str, list[QRectF]] = {}
+        self._world = QRectF()
+        self._seen = QRectF()
+
+    def show_world(self, rects: dict[str, list[QRectF]], seen: QRectF) -> None:
+        """Rectangles by colour token, and what the view shows, in scene coordinates."""
+        world = QRectF(seen)
+        for some in rects.values():
+            for rect in some:
+                world = world.united(rect)
+        self._rects, self._seen, self._world = rects, seen, world
+        self.update()
+
+    def _scale(self) -> tuple[float, float, float]:
+        inner = self.box.adjusted(7, 7, -7, -7)
+        if self._world.isNull():
+            return 1.0, inner.x(), inner.y()
+        scale = min(inner.width() / self._world.width(), inner.height() / self._world.height())
+        x = inner.center().x() - self._world.center().x() * scale
+        y = inner.center().y() - self._world.center().y() * scale
+        return scale, x, y
+
+    def paint_inside(self, painter: QPainter) -> None:
+        tools = ink(self.theme)
+        scale, x, y = self._scale()
+        painter.setPen(Qt.PenStyle.NoPen)
+        for token, rects in self._rects.items():
+            painter.setBrush(tools.brush(token))
+            for rect in rects:
+                shown = QRectF(
+                    rect.x() * scale + x,
+                    rect.y() * scale + y,
+                    max(2.0, rect.width() * scale),
+                    max(2.0, rect.height() * scale),
+                )
+                painter.drawRoundedRect(shown, 2, 2)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(tools.pen("accent", 1.25))
+        seen = self._seen
+        view = QRectF(seen.x() * scale + x, seen.y() * scale + y, seen.width() * scale, seen.height() * scale)
+        painter.drawRoundedRect(view.intersected(self.box.adjusted(4, 4, -4, -4)), 2, 2)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go(event)
+
+    def _go(self, event: QMouseEvent) -> None:
+        scale, x, y = self._scale()
+        at = event.position()
+        self.moved.emit((at.x() - x) / scale, (at.y() - y) / scale)
+        event.accept()
+
+
+class RunSummary(FloatingBox):
+    """What waits while a run is paused: "3 messages queued · 1 node runs next"."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._queued = self._next = ""
+        self.hide()
+
+    def show_counts(self, queued: int, following: int) -> None:
+        """Hidden while nothing is queued."""
+        self._queued = tr("1 message queued") if queued == 1 else tr("{n} messages queued").format(n=queued)
+        self._next = tr("1 node runs next") if following == 1 else tr("{n} nodes run next").format(n=following)
+        metrics = QFontMetrics(self.theme.font("small"))
+        width = 8 + 16 + metrics.horizontalAdvance(self._queued) + 24 + metrics.horizontalAdvance(self._next) + 10
+        self.setFixedSize(width + 2 * self.SHADOW, 28 + 2 * self.SHADOW)
+        self.setAccessibleName(f"{self._queued}, {self._next}")
+        self.setVisible(queued > 0)
+        self.update()
+
+    def paint_inside(self, painter: QPainter) -> None:
+        tools, box = ink(self.theme), self.box
+        metrics = QFontMetrics(self.theme.font("small"))
+        painter.setFont(self.theme.font("small"))
+        x, middle = box.x() + 9, box.center().y()
+        draw_glyph(painter, tools, "message", x, middle - 6, 12, "run_t")
+        baseline = middle + (metrics.ascent() - metrics.descent()) / 2
+        x += 16
+        for text, token in ((self._queued, "run_t"), ("·", "muted"), (self._next, "text2")):
+            painter.setPen(tools.color(token))
+            painter.drawText(round(x), round(baseline), text)
+            x += metrics.horizontalAdvance(text) + 8
+
+
+class Told(QLabel):
+    """A short line at the bottom that goes away by itself: why something was not done."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        self.setProperty("card", "popup")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setContentsMargins(10, 6, 10, 6)
+        self.setWordWrap(True)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(TOLD_MS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+
+    def tell(self, text: str) -> None:
+        """Shows a line for four seconds."""
+        self._lay_out(text)
+        over = self._over
+        self.move((over.width() - self.width()) // 2, over.height() - self.height() - 60)
+        self.show()
+        self.raise_()
+        self._timer.start()
+
+    def show_at(self, text: str, at: QPoint) -> None:
+        """Shows a line beside a point, until it is hidden."""
+        self._lay_out(text)
+        area = self._over.rect()
+        x = min(at.x() + 16, area.right() - self.width() - 4)
+        y = min(at.y() + 20, area.bottom() - self.height() - 4)
+        self.move(x, y)
+        self.show()
+        self.raise_()
+
+    def _lay_out(self, text: str) -> None:
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.setFixedWidth(min(380, QFontMetrics(self.font()).horizontalAdvance(text) + 28))
+        self.adjustSize()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Hide:
+            self._timer.stop()
+        return super().event(event)

@@ -1,0 +1,314 @@
+"""The canvas of one workspace: drawing with mouse and keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document.geometry import GRID
+from studio.document.lines import Line
+from studio.document.model import SubWorkflowNode
+from studio.ui.canvas import keys, navigate
+from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
+from studio.ui.canvas.overlays import Overlays
+from studio.ui.canvas.pointing import Pointing
+from studio.ui.canvas.prompts import Prompts
+from studio.ui.canvas.run_marks import queued_on
+from studio.ui.canvas.tools import Told
+from studio.ui.canvas.words import canvas_words, item_words
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+
+_SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+class CanvasView(Pointing):
+    """Shows and edits one workspace. What the window has as actions are public methods here."""
+
+    templates_requested = Signal()
+    """The empty canvas was asked for templates."""
+    minimap_toggled = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._leaving = False
+        """Esc was pressed: the next Tab leaves the canvas."""
+        self._key_shift: QPointF | None = None
+        """How far the selection was moved with the keyboard; None: arrows move the focus."""
+        self._fresh = True
+        self.reason = Told(self)
+        self._told = Told(self)
+        self.message_shown.connect(self._told.tell)
+        self.overlays = Overlays(self)
+        self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
+        self.prompts = Prompts(self)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.canvas_scene.refreshed.connect(self._describe)
+        self._describe()
+
+    def set_workspace(self, workspace: Workspace | None) -> None:
+        """Shows another workspace, or nothing."""
+        self.cancel_gesture()
+        self.prompts.close()
+        if self.workspace is not None:
+            self.workspace.selection.reveal_requested.disconnect(self.reveal)
+        self.canvas_scene.set_workspace(workspace)
+        if workspace is not None:
+            workspace.selection.reveal_requested.connect(self.reveal)
+            self._fresh = not self.isVisible()
+            if not self._fresh:
+                self.show_all()
+
+    def show_all(self) -> None:
+        """Fits everything, at once."""
+        motion, self.motion = self.motion, False
+        self.fit_all()
+        self.motion = motion
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._fresh:
+            self._fresh = False
+            self.show_all()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "overlays"):
+            self.overlays.place()
+
+    # ---- revealing and opening
+
+    def reveal(self, item_id: str) -> None:
+        """Scrolls an item, line or case into view."""
+        self.canvas_scene.flush()
+        rect = self.canvas_scene.bounds((item_id,))
+        if not rect.isNull():
+            self.show_rect(rect)
+
+    def look_at(self, point: QPointF) -> None:
+        """Moves a point of the scene into the middle, at once."""
+        self.finish_motion()
+        self._look_at(self.zoom, point)
+
+    def open_item(self, item_id: str) -> None:
+        """Puts the focus into the first inspector field of an item; asks to open a sub-workflow."""
+        if self.workspace is None:
+            return
+        self.select((item_id,))
+        node = self.workflow.node(item_id)
+        if isinstance(node, SubWorkflowNode) and (node.path or node.embedded):
+            self.open_requested.emit(item_id)
+            return
+        if item_id in self.canvas_scene.line_layer.items:
+            field = "condition"
+        else:
+            field = "text" if any(n.id == item_id for n in self.workflow.notes) else "name"
+        self.workspace.selection.field_requested.emit(item_id, field)
+
+    def look_at_queued(self, line_id: str) -> None:
+        """Shows the first message that waits on a line; the next one when it is shown already."""
+        if self.workspace is None:
+            return
+        layer, selection = self.canvas_scene.line_layer, self.workspace.selection
+        waiting = [
+            q.message
+            for q in self.workspace.run.queued
+            if any(line.id == line_id for line in queued_on(layer.lines, q))
+        ]
+        if waiting:
+            at = waiting.index(selection.message) + 1 if selection.message in waiting else 0
+            selection.look_at_message(waiting[at % len(waiting)])
+
+    # ---- searching
+
+    def open_search(
+        self,
+        at: QPointF | None = None,
+        *,
+        connect_to: str = "",
+        backwards: bool = False,
+        on_line: Line | None = None,
+    ) -> None:
+        """Opens the search for a new node at a point of the scene (None: at the pointer)."""
+        point = at if at is not None else self.pointer_scene()
+        if on_line is not None:
+            self.prompts.add_on_line(point, on_line)
+        elif connect_to:
+            self.prompts.add_connected(point, connect_to, backwards=backwards)
+        else:
+            self.prompts.add(point)
+
+    def open_search_in_middle(self) -> None:
+        self.open_search(self.seen_rect().center())
+
+    def open_insert(self, item_id: str) -> None:
+        """Opens the search for a node after this one; on a line: for a node on it."""
+        edge = self.canvas_scene.line_layer.items.get(item_id)
+        if edge is not None:
+            self.open_search(edge.sceneBoundingRect().center(), on_line=edge.line)
+        elif item_id in self.canvas_scene.items_by_id and self._connects(item_id):
+            self.prompts.insert_after(item_id)
+
+    def open_connect(self, item_id: str) -> None:
+        """Opens the list of what an item can be connected to."""
+        if item_id in self.canvas_scene.items_by_id and self._connects(item_id):
+            self.prompts.connect_to(item_id)
+
+    def _connects(self, item_id: str) -> bool:
+        return self.workflow.node(item_id) is not None or self.workflow.edge(item_id) is not None
+
+    # ---- palette (see the protocol of the palette panel)
+
+    def preview_node(self, kind: str, where: QPoint) -> bool:
+        """Something from the palette is over the canvas, at a point of the screen; False: not over it, no preview."""
+        at = self._pointer_at(where)
+        if self.workspace is None or not self.viewport().rect().contains(at.view.toPoint()):
+            self.leave_node()
+            return False
+        if isinstance(self.gesture, PlaceGesture) and self.gesture.kind == kind:
+            self.gesture.move(at)
+        else:
+            self.begin(PlaceGesture(self, kind), at)
+        return True
+
+    def drop_node(self, kind: str, where: QPoint) -> bool:
+        """It was let go there; returns whether a node was made."""
+        if not self.preview_node(kind, where):
+            return False
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.end(self._pointer_at(where))
+        return True
+
+    def leave_node(self) -> None:
+        """It went elsewhere, or the drag was cancelled."""
+        if isinstance(self.gesture, PlaceGesture):
+            self.cancel_gesture()
+
+    def _pointer_at(self, where: QPoint) -> Pointer:
+        view = QPointF(self.viewport().mapFromGlobal(where))
+        return Pointer(self.to_scene(view), view)
+
+    # ---- minimap
+
+    @property
+    def minimap_shown(self) -> bool:
+        return self.overlays.minimap_shown
+
+    def toggle_minimap(self) -> bool:
+        """Shows or hides the minimap; returns what it is now."""
+        self.overlays.show_minimap(not self.overlays.minimap_shown)
+        return self.overlays.minimap_shown
+
+    # ---- keyboard
+
+    @property
+    def focus_or_selection(self) -> str | None:
+        """What keys are about: the focused item, else the only selected one."""
+        if self.canvas_scene.focus_id is not None:
+            return self.canvas_scene.focus_id
+        return self.selection_items[0] if len(self.selection_items) == 1 else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        self._leaving = self._leaving and key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if key == Qt.Key.Key_Escape:
+            self._escape()
+        elif key == Qt.Key.Key_Space:
+            if not event.isAutoRepeat():
+                self.space_held, self.space_used = True, False
+        elif key in keys.ARROWS and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._arrow(key, shift=bool(event.modifiers() & _SHIFT))
+        elif self._key_shift is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._end_key_move()
+        else:
+            function = keys.function_of(event)
+            if function is None:
+                event.ignore()
+                return
+            function(self)
+        event.accept()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Space or event.isAutoRepeat():
+            super().keyReleaseEvent(event)
+            return
+        used, self.space_held = self.space_used, False
+        focus = self.canvas_scene.focus_id
+        if not used and focus is not None and self.workspace is not None:
+            if event.modifiers() & _SHIFT:
+                self.workspace.selection.toggle(focus)
+            else:
+                self.select((focus,))
+        event.accept()
+
+    def _escape(self) -> None:
+        if self._key_shift is not None:
+            self._key_shift = None
+        if self.cancel_gesture():
+            return
+        self.prompts.close()
+        self.select_none()
+        self._leaving = True
+
+    def _arrow(self, key: int, *, shift: bool) -> None:
+        direction, x, y = keys.ARROWS[key]
+        if self._key_shift is not None and self.gesture is not None:
+            step = 1.0 if shift else GRID
+            self._key_shift += QPointF(x * step, y * step)
+            self.gesture.move(Pointer(self._key_shift, QPointF(), alt=True))
+            return
+        here = self.focus_or_selection
+        there = navigate.towards(self.canvas_scene, here, direction) if here else navigate.first(self.canvas_scene)
+        self._focus(there)
+
+    def _focus(self, item_id: str | None) -> None:
+        if item_id is None:
+            return
+        self.canvas_scene.set_focus_id(item_id)
+        self.show_rect(self.canvas_scene.bounds((item_id,)))
+        if self.workspace is not None:
+            self.setAccessibleDescription(item_words(self.canvas_scene, self.workspace, item_id))
+
+    def start_key_move(self) -> None:
+        """Arrows move the selection until Enter keeps it or Esc cancels."""
+        held = self.focus_or_selection or next(iter(self.selection_items), None)
+        if held not in self.canvas_scene.items_by_id or self.gesture is not None:
+            return
+        if held not in self.selection_items:
+            self.select((held,))
+        self._key_shift = QPointF()
+        self.begin(MoveGesture(self, held), Pointer(QPointF(), QPointF()))
+        self.message_shown.emit(tr("Arrows move the selection, Enter keeps it, Esc cancels."))
+
+    def _end_key_move(self) -> None:
+        shift, self._key_shift = self._key_shift, None
+        self.end(Pointer(shift or QPointF(), QPointF(), alt=True))
+
+    def focusNextPrevChild(self, following: bool) -> bool:
+        if self._leaving or not self.canvas_scene.items_by_id or self.workspace is None:
+            self._leaving = False
+            return super().focusNextPrevChild(following)
+        here = self.focus_or_selection
+        there = (
+            navigate.along(self.canvas_scene, here, 1 if following else -1)
+            if here
+            else navigate.first(self.canvas_scene)
+        )
+        if there is None:
+            return super().focusNextPrevChild(following)
+        self._focus(there)
+        return True
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.space_held = False
+        if event.reason() == Qt.FocusReason.ActiveWindowFocusReason:
+            self._key_shift = None
+            self.cancel_gesture()
+        super().focusOutEvent(event)
+
+    def _describe(self) -> None:
+        name = canvas_words(self.workflow)
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
