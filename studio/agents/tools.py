@@ -45,6 +45,14 @@ class Tool:
         return self.parameters if self.parameters is not None else {"type": "object", "properties": {}}
 
 
+class EndTurn(Exception):  # noqa: N818 - no error: the tool ends the turn on purpose
+    """Raised by a tool: its result is ``result``, and the turn ends without asking the model again."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        super().__init__(result)
+
+
 class ArgumentsError(ValueError):
     """The arguments of a call do not fit the tool."""
 
