@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 
 from studio.engine import events as ev
 from studio.ui.text import tr
@@ -22,14 +23,15 @@ def node_of(event: object) -> str:
     return str(getattr(event, "node", None) or getattr(event, "source", None) or "")
 
 
-def detail_of(event: object) -> str:
-    """What happened, in one line."""
+def detail_of(event: object, name: Callable[[str], str] = str) -> str:
+    """What happened, in one line; ``name`` gives what people call a node."""
     match event:
         case ev.TokensArrived():
             return event.text
         case ev.MessageRouted():
             word = tr("delivered to") if event.delivered else tr("not delivered to")
-            return f"{event.message} {word} {event.target} {event.reason}".strip()
+            reason = f" ({event.reason.replace('_', ' ')})" if event.reason else ""
+            return f"{word} {name(event.target)}{reason}"
         case ev.StateWritten():
             return f"{event.key} = {event.value!r}"
         case ev.ToolStarted():

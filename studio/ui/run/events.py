@@ -104,7 +104,9 @@ class EventModel(QAbstractListModel):
         return not self._needle or self._needle in self._line(event).casefold()
 
     def _line(self, event: object) -> str:
-        return f"{getattr(event, 't', 0.0):.3f} {kind_of(event)} {self.name(node_of(event))} {detail_of(event)}"
+        return (
+            f"{getattr(event, 't', 0.0):.3f} {kind_of(event)} {self.name(node_of(event))} {detail_of(event, self.name)}"
+        )
 
 
 class EventDelegate(QStyledItemDelegate):
@@ -128,7 +130,7 @@ class EventDelegate(QStyledItemDelegate):
             (12, 64, f"{getattr(event, 't', 0.0):.3f} s", "code-small", "muted"),
             (86, 150, kind, "body", "fail_t" if kind in _BAD else "text"),
             (244, 140, self._model.name(node_of(event)), "body", "text2"),
-            (392, rect.width() - 404, " ".join(detail_of(event)[:500].split()), "body", "muted"),
+            (392, rect.width() - 404, " ".join(detail_of(event, self._model.name)[:500].split()), "body", "muted"),
         )
         for x, width, text, font, token in columns:
             painter.setFont(theme.font(font))

@@ -107,6 +107,9 @@ class MessageModel(QAbstractTableModel):
         taken = [name_of(workflow, target) for _, target, delivered, _ in view.routes if delivered]
         if taken:
             return ", ".join(dict.fromkeys(taken))
+        tried = [name_of(workflow, target) for _, target, _, _ in view.routes if target]
+        if tried:
+            return ", ".join(dict.fromkeys(tried))
         return name_of(workflow, view.target) if view.target else "–"
 
 

@@ -21,8 +21,8 @@ class SearchField(QLineEdit):
         self.addAction(QAction(theme.icon("own:search", "muted"), "", self), QLineEdit.ActionPosition.LeadingPosition)
         self._clear = QAction(theme.icon("x", "muted"), tr("Clear"), self)
         self._clear.triggered.connect(self.clear)
-        self._clear.setVisible(False)
         self.addAction(self._clear, QLineEdit.ActionPosition.TrailingPosition)
+        self._clear.setVisible(False)
         self.textChanged.connect(self._on_text_changed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

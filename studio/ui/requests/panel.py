@@ -1,0 +1,183 @@
+"""The requests panel: a card per open request, and one button that sends what is ready."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from studio.bridge.run_views import RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.ui.requests.card import ApprovalCard, RequestCard, make_card
+from studio.ui.requests.values import MISSING, Wrong
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.empty import EmptyText
+from studio.ui.widgets.labels import Label, Prose
+from studio.ui.widgets.page import Page
+from studio.ui.widgets.panel import Panel
+
+
+class _Footer(QWidget):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
+
+
+class RequestsPanel(Panel):
+    """Cards stay as they are while their request is open, so drafts survive updates."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.cards: dict[str, RequestCard] = {}
+        self._holders: dict[str, QWidget] = {}
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(EmptyText(theme, tr("Nobody is waiting for you.")))
+        self._page = Page()
+        self._intro = Prose(theme, "", "body", "text2", 17)
+        self._intro.setContentsMargins(14, 10, 14, 4)
+        self._page.add(self._intro)
+        self._stack.addWidget(self._page)
+        outer.addWidget(self._stack, 1)
+        self._footer = self._make_footer()
+        outer.addWidget(self._footer)
+        self._footer.hide()
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self.send_answers)
+        self._timer = QTimer(self)
+        self._timer.setInterval(1000)
+        self._timer.timeout.connect(self._on_timer_timeout)
+        self.setMinimumWidth(280)
+
+    def enter(self, workspace: Workspace) -> None:
+        workspace.run.updated.connect(self._on_run_updated)
+        workspace.run.state_changed.connect(self._on_run_state_changed)
+
+    def leave(self, workspace: Workspace) -> None:
+        workspace.run.updated.disconnect(self._on_run_updated)
+        workspace.run.state_changed.disconnect(self._on_run_state_changed)
+
+    def show_workspace(self) -> None:
+        self._drop(list(self.cards))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows the requests that are open."""
+        workspace = self.workspace
+        requests = workspace.run.requests if workspace is not None else []
+        open_ids = {r.request for r in requests}
+        self._drop([key for key in self.cards if key not in open_ids])
+        if workspace is not None:
+            for view in requests:
+                if view.request not in self.cards:
+                    self._add(make_card(self.theme, workspace, view))
+            self._intro.set_text(self._sentence(workspace))
+        self._stack.setCurrentIndex(1 if requests else 0)
+        self._footer.setVisible(bool(requests))
+        if requests and not self._timer.isActive():
+            self._timer.start()
+        elif not requests:
+            self._timer.stop()
+        self._on_timer_timeout()
+        self._show_ready()
+
+    def answers(self) -> dict[str, object]:
+        """The drafts that can be sent, by request."""
+        ready: dict[str, object] = {}
+        for key, card in self.cards.items():
+            try:
+                value = card.draft()
+            except Wrong:
+                continue
+            if value is not MISSING:
+                ready[key] = value
+        return ready
+
+    def send_answers(self) -> None:
+        """Sends what is ready; shows what is missing in the others."""
+        ready = self.answers()
+        for key, card in self.cards.items():
+            if key not in ready:
+                card.show_errors()
+        if ready and self.workspace is not None:
+            self.workspace.run.answer(ready)
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self._on_timer_timeout()
+
+    def focus_first(self) -> None:
+        """Puts the focus on the first card."""
+        for card in self.cards.values():
+            card.setFocus()
+            return
+
+    def _make_footer(self) -> QWidget:
+        footer = _Footer(self.theme)
+        row = QHBoxLayout(footer)
+        row.setContentsMargins(12, 11, 12, 10)
+        row.setSpacing(8)
+        self.send = Button(self.theme, tr("Send answers"), kind="primary", keys="Ctrl+Enter")
+        self.send.clicked.connect(self.send_answers)
+        row.addWidget(self.send)
+        self._ready = Label(self.theme, "", "body", "muted")
+        row.addWidget(self._ready)
+        row.addStretch(1)
+        return footer
+
+    def _add(self, card: RequestCard) -> None:
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(12, 8 if not self.cards else 12, 12, 0)
+        column.addWidget(card)
+        card.draft_changed.connect(self._show_ready)
+        self.cards[card.view.request] = card
+        self._holders[card.view.request] = holder
+        self._page.add(holder)
+
+    def _drop(self, keys: list[str]) -> None:
+        for key in keys:
+            del self.cards[key]
+            holder = self._holders.pop(key)
+            holder.hide()
+            holder.deleteLater()
+
+    def _sentence(self, workspace: Workspace) -> str:
+        requests = workspace.run.requests
+        names = list(dict.fromkeys(name_of(workspace.document.workflow, r.node) for r in requests))
+        if len(names) == 1:
+            count = len(requests)
+            if count == 1:
+                return tr("{name} waits for your answer.").format(name=names[0])
+            if count == 2:
+                return tr("{name} waits for both answers.").format(name=names[0])
+            return tr("{name} waits for {count} answers.").format(name=names[0], count=count)
+        return tr("{names} wait for {count} answers.").format(names=", ".join(names), count=len(requests))
+
+    def _show_ready(self) -> None:
+        ready, total = len(self.answers()), len(self.cards)
+        self._ready.setText(tr("{ready} of {total} ready").format(ready=ready, total=total))
+        self.send.setEnabled(ready > 0)
+        self.send.setToolTip("" if ready else tr("Answer a request first"))
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        if update.requests or update.everything:
+            self.refresh()
+
+    def _on_run_state_changed(self) -> None:
+        self.refresh()
+
+    def _on_timer_timeout(self) -> None:
+        if self.isVisible():
+            for card in self.cards.values():
+                if isinstance(card, ApprovalCard):
+                    card.refresh_time()
