@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.settings.preferences import Preferences
-from studio.ui.main_window import MainWindow
 from studio.ui.theme import Theme, fonts
-from studio.ui.window.file_flows import OpensWorkspaces
-from tests.ui.shell.still_run import StillWorkspaces
+
+if TYPE_CHECKING:
+    from studio.ui.main_window import MainWindow
+    from studio.ui.window.file_flows import OpensWorkspaces
 
 fonts.register()
 
@@ -38,6 +40,9 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 @pytest.fixture
 def make_window(qtbot: QtBot, theme: Theme) -> Iterator[Callable[..., MainWindow]]:
     """Makes main windows; documents in them get runs that stand still unless ``workspaces`` says otherwise."""
+    from studio.ui.main_window import MainWindow
+    from tests.ui.shell.still_run import StillWorkspaces
+
     made: list[MainWindow] = []
 
     def make(*, preferences: Preferences | None = None, workspaces: OpensWorkspaces | None = None) -> MainWindow:

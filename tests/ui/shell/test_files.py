@@ -1,0 +1,304 @@
+"""New, open, save, close, recover; and what is said where it does not work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QUrl
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from studio.document import commands
+from studio.document.model import Workflow
+from studio.files import Journal, read_workflow, recoverable, write_workflow
+from studio.settings import recent, trust
+from studio.settings.places import resource
+from studio.settings.preferences import Preferences
+from studio.ui.dialogs.file_dialogs import with_suffix
+from studio.ui.main_window import MainWindow
+from studio.ui.welcome import WelcomePage
+from studio.ui.window import drops
+from studio.ui.window.file_flows import file_name
+from studio.ui.window.workflow_page import WorkflowPage
+from tests.ui.shell.still_run import StillWorkspaces
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture(autouse=True)
+def closes_messages() -> Iterator[None]:
+    yield
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, QMessageBox | QFileDialog):
+            widget.done(0)
+
+
+def message(window: MainWindow) -> QMessageBox:
+    found = [b for b in window.findChildren(QMessageBox) if b.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def press(box: QMessageBox, text: str) -> None:
+    next(b for b in box.buttons() if b.text().replace("&", "") == text).click()
+
+
+def rename(page: WorkflowPage, name: str) -> None:
+    document = page.workspace.document
+    document.execute(commands.set_workflow({"name": name}), f"Rename to {name}")
+
+
+def saved_file(folder: Path, name: str = "Research brief") -> Path:
+    file = folder / "x.workflow.json"
+    write_workflow(Workflow(name=name), file)
+    return file
+
+
+def test_a_new_workflow_is_a_clean_tab(make_window: MakeWindow) -> None:
+    window = make_window()
+    window.show_first([])
+    page = window.files.new()
+    assert window.page is page
+    assert window.windowTitle() == "Untitled — Superstep Studio"
+    assert not [p for p in window.tabs.pages() if isinstance(p, WelcomePage)]
+    assert window.files.new().title == "Untitled 2"
+
+
+def test_title_and_mark_follow_edits_and_saving(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.open(saved_file(tmp_path))
+    assert page is not None
+    rename(page, "Plan")
+    window.refresh()
+    assert window.windowTitle() == "Plan • — Superstep Studio"
+    window.files.save(page)
+    window.refresh()
+    assert window.windowTitle() == "Plan — Superstep Studio"
+    assert read_workflow(tmp_path / "x.workflow.json").name == "Plan"
+
+
+def test_undo_is_named_in_the_menu(make_window: MakeWindow) -> None:
+    window = make_window()
+    page = window.files.new()
+    rename(page, "Plan")
+    window.refresh()
+    assert window.actions_["edit.undo"].text() == "Undo rename to Plan"
+    window.actions_["edit.undo"].trigger()
+    window.refresh()
+    assert page.title == "Untitled"
+    assert window.actions_["edit.redo"].text() == "Redo rename to Plan"
+
+
+def test_opening_twice_shows_the_tab(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    file = saved_file(tmp_path)
+    first = window.files.open(file)
+    window.files.new()
+    assert window.files.open(file) is first
+    assert window.page is first
+    assert len(window.files.pages()) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00", b"[]", b'{"format": "something else", "version": 1}'])
+def test_a_broken_file_gives_one_message(make_window: MakeWindow, tmp_path: Path, content: bytes) -> None:
+    window = make_window()
+    page = window.files.new()
+    broken = tmp_path / "broken.workflow.json"
+    broken.write_bytes(content)
+    assert window.files.open(broken) is None
+    box = message(window)
+    assert box.text() == "broken.workflow.json could not be opened."
+    assert len(box.informativeText()) > 20
+    assert window.files.pages() == [page]
+    assert str(broken) not in [f.path for f in recent.recent_files()]
+
+
+def test_a_missing_file_gives_one_message(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    assert window.files.open(tmp_path / "gone.workflow.json") is None
+    assert message(window).text() == "gone.workflow.json could not be opened."
+
+
+def test_saving_a_new_workflow_asks_where(make_window: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.files.new()
+    rename(page, "My plan")
+    window.files.save(page)
+    dialog = window.findChild(QFileDialog)
+    assert dialog is not None
+    assert dialog.selectedFiles()[0].endswith("my-plan.workflow.json")
+    dialog.fileSelected.emit(str(tmp_path / "plan"))
+    dialog.done(0)
+    assert read_workflow(tmp_path / "plan.workflow.json").name == "My plan"
+    assert page.workspace.document.path == tmp_path / "plan.workflow.json"
+    assert recent.recent_files()[0].name == "My plan"
+
+
+def test_a_copy_gets_an_identity_of_its_own(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.open(saved_file(tmp_path))
+    assert page is not None
+    before = page.workspace.document.workflow.id
+    window.files._write(page, tmp_path / "y.workflow.json")
+    assert read_workflow(tmp_path / "x.workflow.json").id == before
+    assert read_workflow(tmp_path / "y.workflow.json").id != before
+    assert not page.workspace.document.dirty
+
+
+def test_a_place_that_cannot_be_written_keeps_the_changes(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.open(saved_file(tmp_path))
+    assert page is not None
+    rename(page, "Plan")
+    (tmp_path / "folder").mkdir()
+    page.workspace.document.mark_saved(tmp_path / "folder")
+    rename(page, "Plan 2")
+    window.files.save(page)
+    box = message(window)
+    assert box.text() == "folder could not be saved."
+    assert "still in the window" in box.informativeText()
+    assert page.workspace.document.dirty
+    assert page.title == "Plan 2"
+
+
+def test_closing_asks_about_changes(make_window: MakeWindow, tmp_path: Path) -> None:
+    workspaces = StillWorkspaces()
+    window = make_window(workspaces=workspaces)
+    page = window.files.open(saved_file(tmp_path))
+    assert page is not None
+    rename(page, "Plan")
+    window.close_tab()
+    press(message(window), "Cancel")
+    assert window.files.pages() == [page]
+    window.close_tab()
+    press(message(window), "Save")
+    assert window.files.pages() == []
+    assert read_workflow(tmp_path / "x.workflow.json").name == "Plan"
+    assert len(workspaces.closed) == 1
+    assert isinstance(window.tabs.current, WelcomePage)
+
+
+def test_closing_the_window_asks_for_each_changed_document(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    window.show()
+    file = saved_file(tmp_path)
+    window.files.open(file)
+    for name in ("One", "Two"):
+        rename(window.files.new(), name)
+    closed: list[bool] = []
+    window.closed.connect(lambda: closed.append(True))
+    window.close()
+    press(message(window), "Cancel")
+    assert not closed
+    assert window.isVisible()
+    window.close()
+    press(message(window), "Discard")
+    press(message(window), "Discard")
+    assert closed == [True]
+    assert not window.isVisible()
+    assert recent.last_session() == [str(file)]
+
+
+def test_the_tabs_of_the_last_session_come_back(make_window: MakeWindow, tmp_path: Path) -> None:
+    file = saved_file(tmp_path)
+    recent.keep_session([file, tmp_path / "gone.workflow.json"])
+    window = make_window()
+    window.show_first([])
+    assert [page.title for page in window.files.pages()] == ["Research brief"]
+    other = make_window(preferences=Preferences(theme="light", reopen_last=False))
+    other.show_first([])
+    assert other.files.pages() == []
+
+
+def test_unsaved_work_can_be_recovered(make_window: MakeWindow, tmp_path: Path) -> None:
+    file = saved_file(tmp_path)
+    workflow = read_workflow(file)
+    journal = Journal(workflow.id)
+    journal.begin(workflow, file)
+    journal.record(workflow.model_copy(update={"name": "After the crash"}))
+    assert journal._lock is not None
+    journal._lock.release()
+    window = make_window(workspaces=StillWorkspaces(journal=True))
+    window.show_first([])
+    welcome = window.tabs.current
+    assert isinstance(welcome, WelcomePage)
+    found = recoverable()[0]
+    page = window.files.recover(found)
+    assert page is not None
+    assert page.title == "After the crash"
+    assert page.workspace.document.dirty
+    assert page.workspace.document.path == file
+    page.workspace.document.undo_stack.undo()
+    assert page.title == "Research brief"
+    assert not found.file.exists()
+
+
+def test_templates_are_copies_and_trusted(make_window: MakeWindow) -> None:
+    window = make_window()
+    file = next(iter(sorted(resource("templates").glob("*.workflow.json"))))
+    window.files.new_from_template(file)
+    page = window.page
+    assert page is not None
+    assert page.workspace.document.path is None
+    assert page.workspace.document.workflow.id != read_workflow(file).id
+    assert trust.is_trusted(page.workspace.document.workflow)
+    assert page.trust_bar.isHidden()
+
+
+def test_code_of_a_foreign_file_is_asked_about(make_window: MakeWindow, tmp_path: Path) -> None:
+    workflow = Workflow(name="Foreign")
+    edit, node = commands.new_node(workflow, "function", "Count")
+    workflow = edit.apply(workflow).workflow
+    workflow = commands.set_fields(workflow, node, {"body": "result = len(data)"}).apply(workflow).workflow
+    file = tmp_path / "f.workflow.json"
+    write_workflow(workflow, file)
+    window = make_window()
+    page = window.files.open(file)
+    assert page is not None
+    assert not page.trust_bar.isHidden()
+    page.trust_bar.trusted.emit()
+    assert page.trust_bar.isHidden()
+    assert trust.is_trusted(workflow)
+
+
+def test_typed_code_needs_no_question(make_window: MakeWindow) -> None:
+    window = make_window()
+    page = window.files.new()
+    document = page.workspace.document
+    edit, node = commands.new_node(document.workflow, "function", "Count")
+    document.execute(edit, "Add Count")
+    document.execute(commands.set_fields(document.workflow, node, {"body": "result = 1"}), "Edit code")
+    assert page.trust_bar.isHidden()
+
+
+def test_dropped_files_are_opened_and_texts_become_input(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    window.show_first([])
+    file = saved_file(tmp_path)
+    text = tmp_path / "question.txt"
+    text.write_text("How much\nstorage?", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)), QUrl.fromLocalFile(str(text)), QUrl("https://example.org/x")])
+    files = drops.files_of(data)
+    assert files == [file, text]
+    drops.take(window, files)
+    assert [page.title for page in window.files.pages()] == ["Research brief"]
+    assert window.tool_bar.input.text() == "How much storage?"
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("x", "x.workflow.json"), ("x.json", "x.workflow.json"), ("x.workflow.json", "x.workflow.json"), ("x.txt", "x.txt")],
+)
+def test_suffixes(given: str, name: str) -> None:
+    assert with_suffix(Path(given)).name == name
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("My plan: v2/3", "my-plan-v2-3"), ("", "workflow"), ("🙂", "workflow"), ("計画", "計画"), ("x" * 300, "x" * 80)],
+)
+def test_file_names_from_titles(title: str, name: str) -> None:
+    assert file_name(title) == name
