@@ -45,7 +45,7 @@ class Tool:
         return self.parameters if self.parameters is not None else {"type": "object", "properties": {}}
 
 
-class EndTurn(Exception):  # noqa: N818 - no error: the tool ends the turn on purpose
+class EndTurn(Exception):
     """Raised by a tool: its result is ``result``, and the turn ends without asking the model again."""
 
     def __init__(self, result: Any) -> None:
