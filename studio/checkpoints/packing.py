@@ -97,14 +97,14 @@ class Packer:
         return packed if len(text) <= SHORT else {"#": self._contents.content(text)}
 
     def _object(self, value: object) -> Packed:
-        """Small flat objects stay in place; others become a content."""
+        """Small and flat objects stay in place; others become a content."""
         known = self._objects.get(id(value))
         if known is not None:
             return known[1]
         tag, fields = self._codec.open(value)
         packed = self._opened(tag, fields)
         if not all(item is None or isinstance(item, _FIRM) for item in fields.values()):
-            packed = {"#": self._contents.content(dumps(packed))}
+            packed = self._shrunk(packed)
         if self._firm(fields.values()):
             self._keep(value, packed)
         return packed
@@ -114,8 +114,11 @@ class Packer:
         for name, item in fields.items():
             if type(item) is str:
                 packed[name] = item
+            elif type(item) is tuple:
+                few = len(item) <= FEW
+                packed[name] = [self.pack(i) for i in item] if few else {"@": self._chain(item)}
             else:
-                packed[name] = self._list(item) if type(item) is tuple else self.pack(item)
+                packed[name] = self.pack(item)
         return packed
 
     def _firm(self, values: Iterable[Any]) -> bool:
@@ -190,7 +193,7 @@ class Packer:
             return loaded
         packed = json.loads(self._contents.body(content) if body is None else body)
         value = self.unpack(packed)
-        is_object = type(packed) is dict and packed.get("$") not in (None, "tuple", "dict")
+        is_object = type(packed) is dict and packed.get("$") not in (None, "tuple", "dict") and type(value) is not tuple
         if is_object and self._firm(self._codec.open(value)[1].values()):
             if len(self._loaded) >= _KEPT_OBJECTS:
                 self._loaded.clear()

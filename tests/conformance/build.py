@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from studio.agents.agent import Agent
@@ -17,6 +18,7 @@ from studio.engine.workflow import Order
 
 from tests.conformance.forms import form
 from tests.conformance.nodes import OpsNode, condition, selection, wait
+from tests.conformance.patterns import build_pattern
 from tests.fakes.scripted_client import ScriptedClient
 
 Form = Mapping[str, Any]
@@ -28,7 +30,6 @@ class Level:
     def __init__(self, inside: str | None = None) -> None:
         self.inside = inside
         self.workflow: Workflow | None = None
-        self.finished = False
 
     def stamp(self, agent: str) -> dict[str, Any]:
         superstep = self.workflow.superstep + 1 if self.workflow else 1
@@ -54,8 +55,6 @@ class RecordedAgent:
 
     def with_tools(self, tools: Sequence[Tool]) -> Agent:
         """The bare agent: orchestrations copy agents, and copies are not recorded."""
-        from dataclasses import replace
-
         return replace(self._agent, tools=(*self._agent.tools, *tools))
 
     def new_session(self) -> Session:
@@ -97,14 +96,25 @@ class CaseBuilder:
         self.name = name
         self.agent_calls: list[dict[str, Any]] = []
         self.model_calls: list[dict[str, Any]] = []
-        self._order: Order = order
+        self.order: Order = order
         self._failures: Counter[str] = Counter()
         self._clients: dict[str, ScriptedClient] = {}
+        self._reviewed: dict[str, Level] = {}
+
+    def level(self, inside: str) -> Level:
+        """The inner workflow of a reviewed participant."""
+        level = Level(inside)
+        self._reviewed[inside] = level
+        return level
 
     def build(self, graph: Form, inside: str | None = None) -> Workflow:
         level = Level(inside)
         workflow = self._pattern(graph, level) if "orchestration" in graph else self._graph(graph, level)
         level.workflow = workflow
+        for id, inner in self._reviewed.items():
+            node = workflow.executors.get(id)
+            if isinstance(node, SubWorkflowExecutor):
+                inner.workflow = node.workflow
         return workflow
 
     def _graph(self, graph: Form, level: Level) -> Workflow:
@@ -116,7 +126,7 @@ class CaseBuilder:
             max_supersteps=graph.get("max_iterations", 100),
             outputs=_designation(graph.get("outputs"), nodes),
             intermediate=_designation(graph.get("intermediate"), nodes),
-            order=self._order,
+            order=self.order,
         )
         for edge in graph["edges"]:
             _add(builder, edge, nodes)
@@ -160,8 +170,6 @@ class CaseBuilder:
         return RecordedAgent(agent, level, self.agent_calls)
 
     def _pattern(self, graph: Form, level: Level) -> Workflow:
-        from tests.conformance.patterns import build_pattern
-
         return build_pattern(self, graph, level)
 
 

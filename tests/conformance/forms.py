@@ -18,7 +18,7 @@ from studio.agents.messages import (
     ToolCall,
     ToolResult,
 )
-from studio.engine.orchestrations import HandoffUserRequest
+from studio.engine.orchestrations import HandoffUserRequest, Review
 from studio.engine.types import CONTENT, fits
 from studio.engine.values import Record, SubRequest, SubResponse
 
@@ -104,6 +104,8 @@ def value(form: Form, request: Any = None) -> Any:
     if tag == "response":
         reply = AgentReply(tuple(value(form["reply"])))
         return AgentResponse(form["executor"], reply, tuple(value(form["conversation"])))
+    if tag == "review":
+        return Review(tuple(value(form["messages"])))
     if tag == "approve":
         return ApprovalResponse(request.id, form["approved"], request.call)
     if tag == "tool_result":

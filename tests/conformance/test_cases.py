@@ -12,7 +12,7 @@ import pytest_asyncio
 from studio.checkpoints import CheckpointStore, MemoryStore
 from studio.checkpoints.sqlite import SqliteStore
 from studio.engine import Codec
-from studio.engine.orchestrations import HandoffUserRequest
+from studio.engine.orchestrations import HandoffUserRequest, Review
 from studio.engine.workflow import Order
 
 from tests.conformance.adapter import CaseRun
@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CheckpointStore]:
-    codec = Codec(HandoffUserRequest)
+    codec = Codec(HandoffUserRequest, Review)
     opened: CheckpointStore = (
         MemoryStore(codec) if request.param == "memory" else SqliteStore(tmp_path / "runs.db", codec)
     )

@@ -131,11 +131,10 @@ class AgentHost(Executor):
     async def _turn(self, ctx: Context) -> None:
         """Runs the agent with the cache; sends the response, or asks what the reply asks for."""
         reply = await self._run(ctx)
-        asked = _questions(reply)
-        self._conversation = self._cache if asked else (*self._cache, *reply.messages)
-        if asked:
-            self._ask(asked, ctx)
+        if self._asked(reply, ctx):
+            self._conversation = self._cache
             return
+        self._conversation = (*self._cache, *reply.messages)
         if not ctx.streaming:
             ctx.yield_output(reply)
         ctx.send(AgentResponse(self.id, reply, self._conversation), purpose="response")
@@ -159,7 +158,11 @@ class AgentHost(Executor):
 
     # ---------------------------------------------------------------------------------------- questions, answers
 
-    def _ask(self, asked: Mapping[str, Part], ctx: Context) -> None:
+    def _asked(self, reply: AgentReply, ctx: Context) -> bool:
+        """Asks what the reply waits for: approvals, and calls that the caller runs. False if it waits for nothing."""
+        asked: dict[str, Part] = {
+            part.id if isinstance(part, ApprovalRequest) else part.call_id: part for part in reply.requests
+        }
         double = [id for id in asked if id in self._order]
         if double:
             raise WorkflowError(f"The agent of node {self.id!r} asked twice with the id {double[0]!r}", [self.id])
@@ -167,6 +170,7 @@ class AgentHost(Executor):
         self._open.update(asked)
         for id, part in asked.items():
             ctx.request(part, CONTENT, id)
+        return bool(asked)
 
     async def _on_answer(self, question: Part, answer: Part, ctx: Context) -> None:
         id = ctx.request_id or ""
@@ -220,11 +224,6 @@ class AgentHost(Executor):
 
 def _asks(parts: Sequence[Part]) -> bool:
     return any(isinstance(part, ApprovalRequest) for part in parts)
-
-
-def _questions(reply: AgentReply) -> dict[str, Part]:
-    """What the reply waits for, by the id that the request gets: approvals, and calls that the caller runs."""
-    return {part.id if isinstance(part, ApprovalRequest) else part.call_id: part for part in reply.requests}
 
 
 def _as_messages(parts: Sequence[Part]) -> tuple[Message, ...]:

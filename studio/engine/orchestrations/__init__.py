@@ -1,5 +1,19 @@
 """Ready-made workflows: sequential, concurrent, group chat, handoff (workflow semantics, section 12)."""
 
-from studio.engine.orchestrations.handoff import HandoffUserRequest
+from studio.engine.orchestrations.concurrent import Aggregator, concurrent
+from studio.engine.orchestrations.group_chat import ChatState, group_chat
+from studio.engine.orchestrations.handoff import Autonomy, HandoffUserRequest, handoff
+from studio.engine.orchestrations.review import Review
+from studio.engine.orchestrations.sequential import sequential
 
-__all__ = ["HandoffUserRequest"]
+__all__ = [
+    "Aggregator",
+    "Autonomy",
+    "ChatState",
+    "HandoffUserRequest",
+    "Review",
+    "concurrent",
+    "group_chat",
+    "handoff",
+    "sequential",
+]
