@@ -80,7 +80,7 @@ def _function(facts: Facts, node: FunctionNode) -> Iterator[Problem]:
         message = f"{name} has both code and a call: remove one."
         fix = Fix("Remove the call", SetFields("nodes", node.id, {"call": ""}))
         yield Problem("function_twice", message, node.id, "call", fix=fix)
-    if node.call:
+    elif node.call:
         yield from _call(facts, node.id, node.call, name)
     else:
         yield from _code(facts, node, node.body, "The function")

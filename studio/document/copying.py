@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -101,15 +102,14 @@ def paste_items(workflow: Workflow, text: str, place: Place | None = None) -> Ed
     clipping = read_clipping(text)
     if isinstance(clipping, Problem):
         return clipping
-    renamed = _fresh_ids(workflow, clipping)
+    fresh = _fresh(workflow, clipping)
     edits: list[Edit] = []
-    names = taken_names(workflow)
     for where in ("nodes", "edges", "notes", "groups"):
-        edits += [Insert(where, _renamed(item, renamed, names)) for item in getattr(clipping, where)]
-    places = _shifted(clipping, renamed, place)
+        edits += [Insert(where, _renamed(item, fresh)) for item in getattr(clipping, where)]
+    places = _shifted(clipping, fresh.ids, place)
     if places:
         edits.append(SetPlaces(places))
-    declared = _declarations(workflow, clipping, renamed)
+    declared = _declarations(workflow, clipping, fresh.ids)
     if declared:
         edits.append(SetWorkflow(declared))
     return Batch(tuple(edits))
@@ -144,17 +144,31 @@ def read_clipping(text: str) -> Workflow | Problem:
         return problem
 
 
-def _fresh_ids(workflow: Workflow, clipping: Workflow) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """New ids and names by old id."""
+
+    ids: dict[str, str]
+    names: dict[str, str]
+
+
+def _fresh(workflow: Workflow, clipping: Workflow) -> _Fresh:
     folded = {i.casefold() for i in taken_ids(workflow)}
-    renamed: dict[str, str] = {}
-    items = [(i.id, getattr(i, "name", "")) for i in (*clipping.nodes, *clipping.notes, *clipping.groups)]
-    items += [(e.id, getattr(e, "name", "") if isinstance(e, SwitchEdge | FanOutEdge) else "") for e in clipping.edges]
-    items += [(c.id, "") for e in clipping.edges if isinstance(e, SwitchEdge) for c in e.cases]
-    for old, name in items:
-        new = old if old.casefold() not in folded else free_id(name or old, folded, old)
-        renamed[old] = new
-        folded.add(new.casefold())
-    return renamed
+    taken = taken_names(workflow)
+    fresh = _Fresh({}, {})
+    items: list[Any] = [*clipping.nodes, *clipping.edges, *clipping.notes, *clipping.groups]
+    for item in items:
+        name: Any = None if isinstance(item, UnknownEdge) else getattr(item, "name", None)
+        if isinstance(name, str) and name:
+            name = fresh.names[item.id] = free_name(name, taken)
+            taken.add(name)
+        for old in (item.id, *(c.id for c in getattr(item, "cases", ()) if isinstance(item, SwitchEdge))):
+            new = (
+                old if old.casefold() not in folded else free_id(name if old == item.id and name else old, folded, old)
+            )
+            fresh.ids[old] = new
+            folded.add(new.casefold())
+    return fresh
 
 
 def _condition(condition: Condition | None, owner: str) -> Condition | None:
@@ -167,8 +181,9 @@ def _case(case: SwitchCase, ids: dict[str, str]) -> SwitchCase:
     return case.model_copy(update={"id": new_id, "target": ids[case.target], "condition": condition})
 
 
-def _renamed(item: Any, ids: dict[str, str], names: set[str]) -> Any:
-    """An item with fresh ids, and a name that is added to the taken ones."""
+def _renamed(item: Any, fresh: _Fresh) -> Any:
+    """An item with its new id, name and ends."""
+    ids = fresh.ids
     values: dict[str, Any] = {"id": ids[item.id]}
     match item:
         case DirectEdge():
@@ -190,10 +205,8 @@ def _renamed(item: Any, ids: dict[str, str], names: set[str]) -> Any:
         case _:
             if getattr(item, "members", None) is not None:
                 values["members"] = tuple(ids[m] for m in item.members if m in ids)
-    name: Any = getattr(item, "name", None)
-    if isinstance(name, str) and name and not isinstance(item, UnknownEdge):
-        values["name"] = free_name(name, names)
-        names.add(values["name"])
+    if item.id in fresh.names:
+        values["name"] = fresh.names[item.id]
     return item.model_copy(update=values)
 
 

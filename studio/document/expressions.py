@@ -205,7 +205,7 @@ def parsed(expression: str) -> ast.Expr:
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
-        raise ExpressionError(f"The expression cannot be read: {error.msg}.", error.offset or 0) from None
+        raise ExpressionError(f"The expression cannot be read: {error.msg}.", error.offset or len(text) + 1) from None
     except (ValueError, RecursionError, MemoryError):
         raise ExpressionError("The expression cannot be read.") from None
     _check(tree.body)

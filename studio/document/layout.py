@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from studio.document.geometry import GAP_X, GAP_Y, bounds, drawn, sizes_of, snapped
 from studio.document.lines import lines
-from studio.document.model import Note, Place, Workflow
+from studio.document.model import JoinNode, Note, Place, Workflow
 
 SWEEPS = 6
 
@@ -83,7 +83,8 @@ def _mean(values: list[float], otherwise: float) -> float:
 def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float) -> dict[str, Place]:
     sizes = sizes_of(workflow, (item for layer in layers for item in layer))
     heights = [sum(sizes[i][1] for i in layer) + GAP_Y * (len(layer) - 1) for layer in layers]
-    middle = top + max(heights) / 2
+    middle = snapped(top + max(heights) / 2)
+    cards = {n.id for n in workflow.nodes if not isinstance(n, JoinNode)}
     found: dict[str, Place] = {}
     x = left
     for layer, height in zip(layers, heights, strict=True):
@@ -91,7 +92,8 @@ def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float
         y = middle - height / 2
         for item in layer:
             own = workflow.places.get(item) or Place(x=0, y=0)
-            at = {"x": snapped(x + (width - sizes[item][0]) / 2), "y": snapped(y)}
+            # bars and rhombi leave the grid rather than the line through the ports
+            at = {"x": snapped(x + (width - sizes[item][0]) / 2), "y": snapped(y) if item in cards else y}
             found[item] = own.model_copy(update=at)
             y += sizes[item][1] + GAP_Y
         x += width + GAP_X

@@ -48,14 +48,14 @@ def explain(condition: Condition | None, scope: Scope) -> str:
 
 
 def _explain_rule(rule: Rule, scope: Scope) -> str:
+    if rule.op == "always" or (rule.op in ("and", "or", "not") and not rule.rules):
+        return describe_rule(rule)
     held = rule_holds(rule, scope)
-    if rule.op in ("and", "or") and rule.rules:
+    if rule.op in ("and", "or"):
         deciding = [r for r in rule.rules if rule_holds(r, scope) == held] or list(rule.rules)
         return " and ".join(_explain_rule(r, scope) for r in (deciding[:1] if held == (rule.op == "or") else deciding))
-    if rule.op == "not" and rule.rules:
+    if rule.op == "not":
         return _explain_rule(rule.rules[0], scope)
-    if rule.op == "always":
-        return "always"
     subject = _subject(rule.path) or "text"
     if rule.op == "type_is":
         return f"type {scope.type} is {'' if held else 'not '}{_type(rule.value)}"

@@ -1,0 +1,100 @@
+"""Arranging, fingerprints, types."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from studio.document import commands, types
+from studio.document.fingerprint import document_fingerprint, node_fingerprints
+from studio.document.geometry import boxes, drawn, sizes_of
+from studio.document.layout import arrange
+from studio.document.model import AgentNode, FunctionNode, ModuleDecl, Note, Place, TypeDecl, Workflow
+
+from tests.document.building import Drawing
+from tests.document.strategies import workflows
+
+
+@settings(max_examples=25, deadline=None)
+@given(workflows())
+def test_arranged_items_never_overlap(workflow: Workflow) -> None:
+    places = arrange(workflow)
+    assert set(places) == {i for i, item in drawn(workflow).items() if not isinstance(item, Note)}
+    arranged = workflow.model_copy(update={"places": places})
+    found = boxes(arranged, places)
+    for i, a in enumerate(found):
+        for b in found[i + 1 :]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_left_to_right_with_a_loop_and_ports_in_line() -> None:
+    drawing = Drawing("agent", "switch", "agent", "template", "join")
+    drawing.connect("agent", "switch", "agent_2", "agent")
+    drawing.connect("switch", "template")
+    drawing.set_workflow(places={**drawing.workflow.places, "agent": Place(x=96, y=48)})
+    drawing.do(commands.arrange_items(drawing.workflow))
+    places, sizes = drawing.workflow.places, sizes_of(drawing.workflow, drawing.workflow.places)
+    assert places["agent"].x < places["switch"].x < places["agent_2"].x == places["template"].x
+    assert places["agent"].y + sizes["agent"][1] / 2 == places["switch"].y + sizes["switch"][1] / 2
+    assert all(places[i].x % 8 == 0 and places[i].y % 8 == 0 for i in ("agent", "agent_2", "template"))
+    assert places["agent"].x == 96
+
+
+def test_arranging_some_leaves_the_others() -> None:
+    drawing = Drawing("agent", "agent", "agent")
+    before = drawing.workflow.places
+    drawing.do(commands.arrange_items(drawing.workflow, ["agent", "agent_2"]))
+    assert drawing.workflow.places["agent_3"] == before["agent_3"]
+
+
+def test_moving_and_labelling_keep_the_fingerprint() -> None:
+    drawing = Drawing("agent", "switch", "agent", "agent")
+    drawing.connect("agent", "switch", "agent_2")
+    drawing.connect("switch", "agent_3")
+    first, nodes = document_fingerprint(drawing.workflow), node_fingerprints(drawing.workflow)
+    drawing.do(commands.move_items({"agent": Place(x=900, y=900)}))
+    drawing.do(commands.set_label(drawing.workflow, "switch_case_1", "yes"))
+    drawing.do(commands.new_node(drawing.workflow, "note"))
+    drawing.set("agent", description="Says things.")
+    drawing.set_workflow(name="Another", sample_input="x")
+    assert document_fingerprint(drawing.workflow) == first
+    assert node_fingerprints(drawing.workflow) == nodes
+
+
+def test_what_changes_which_fingerprint() -> None:
+    drawing = Drawing("agent", "function", "agent")
+    drawing.connect("agent", "function", "agent_2")
+    first, nodes = document_fingerprint(drawing.workflow), node_fingerprints(drawing.workflow)
+
+    def changed() -> set[str]:
+        now = node_fingerprints(drawing.workflow)
+        assert document_fingerprint(drawing.workflow) != first
+        return {i for i in nodes if now[i] != nodes[i]}
+
+    before = drawing.workflow
+    drawing.set("agent", instructions="Other.")
+    assert changed() == {"agent"}
+    drawing.workflow = before
+    condition = commands.set_fields(before, "function_to_agent_2", {"condition": {"kind": "expression"}})
+    drawing.do(condition)
+    drawing.workflow = Workflow.model_validate(drawing.workflow.model_dump(warnings=False))
+    assert changed() == {"function"}
+    drawing.workflow = before
+    drawing.set_workflow(modules=(ModuleDecl(name="m", source="x = 1"),))
+    assert changed() == {"function"}
+
+
+def test_types() -> None:
+    workflow = Workflow(types=(TypeDecl(name="Score", json_schema={"type": "object", "required": ["n"]}),))
+    assert types.split("text | list[Score] | nothing") == ("text", "list[Score]")
+    assert types.unknown_types(workflow, "text | list[Score] | Gone") == ("Gone",)
+    assert types.schema(workflow, "list[Score]") == {"type": "array", "items": {"type": "object", "required": ["n"]}}
+    assert types.schema(workflow, "text | integer") == {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert types.schema(workflow, "nothing") == {}
+    function = FunctionNode(id="f", name="F", accepts="text", sends="nothing")
+    agent = AgentNode(id="a", name="A")
+    assert types.compatible(types.sends(agent), types.accepts(function))
+    assert types.compatible(types.sends(function), types.accepts(agent))
+    assert not types.compatible(("number",), types.accepts(agent))
+    assert types.fits("integer", "number")
+    assert not types.fits("number", "integer")
+    assert types.fits("list[text]", "list[any]")
+    assert not types.fits("list[response]", "messages")
