@@ -133,8 +133,12 @@ def test_conditions_come_first() -> None:
     assert text_of(offline, body(("user", "hello"))) == "plain"
 
 
-def test_instructions_are_no_message_seen() -> None:
-    assert text_of(model([{"when_seen": "bot", "text": "no"}, "yes"]), body(("user", "q"))) == "yes"
+def test_instructions_are_a_message_seen() -> None:
+    """An edited prompt can change the script's answer."""
+    asked = {"messages": [{"role": "system", "content": "Give costs."}, {"role": "user", "content": "q"}]}
+    offline = model([{"when_seen": "costs", "text": "12 euros"}, "no costs"])
+    assert offline.reply(asked, "bot").chunks == ("12 euros",)
+    assert text_of(offline, body(("user", "q"))) == "no costs"
 
 
 def test_echo() -> None:

@@ -69,7 +69,7 @@ class OfflineModel:
         entries = script.get("replies") if isinstance(script, Mapping) else None
         spoken = [m for m in messages if m.get("role") not in ("system", "developer")]
         if isinstance(script, Mapping) and isinstance(entries, Sequence) and entries:
-            entry = _choose(entries, script.get("then"), spoken, self._own_names(node))
+            entry = _choose(entries, script.get("then"), messages, self._own_names(node))
             reply = self._scripted(entry, spoken)
         else:
             reply = self._unscripted(body, messages)
