@@ -17,6 +17,7 @@ from studio.agents.wire import wire_name
 
 Json = Mapping[str, Any]
 
+_INSTRUCTIONS = ("system", "developer")
 _UNSCRIPTED_DELAY = 0.015
 """Seconds between chunks of an answer without script, unless the script sets a speed."""
 
@@ -67,7 +68,7 @@ class OfflineModel:
             node = self.node_of(messages)
         script = self._scripts.get(node)
         entries = script.get("replies") if isinstance(script, Mapping) else None
-        spoken = [m for m in messages if m.get("role") not in ("system", "developer")]
+        spoken = [m for m in messages if m.get("role") not in _INSTRUCTIONS]
         if isinstance(script, Mapping) and isinstance(entries, Sequence) and entries:
             entry = _choose(entries, script.get("then"), messages, self._own_names(node))
             reply = self._scripted(entry, spoken)
@@ -145,7 +146,7 @@ def _choose(entries: Sequence[Any], then: Any, messages: Sequence[Json], own: se
             plain.append(entry)
         elif _fits(entry, messages):
             return entry
-    number = turns_taken(messages, own)
+    number = turns_taken([m for m in messages if m.get("role") not in _INSTRUCTIONS], own)
     if number < len(plain):
         return plain[number]
     return plain[-1] if plain and then == "repeat_last" else None
