@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 
+from studio.agents.connection import preload
 from studio.assembly import ServiceSource
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.run_model import RunModel
@@ -19,6 +21,9 @@ from studio.settings.places import run_store
 from studio.settings.profiles import read_profiles
 from studio.settings.secrets import Secrets
 
+_WARM_UP_AFTER = 0.5
+"""Seconds after the first document is opened: the window is painted by then."""
+
 
 class Workspaces:
     """One per program. Made and used on the loop of window and engine."""
@@ -29,6 +34,7 @@ class Workspaces:
         self._codec = Codec()
         self._open: list[Workspace] = []
         self._closing: set[asyncio.Task[None]] = set()
+        self._warming: asyncio.Task[None] | None = None
 
     def open(self, workflow: Workflow, path: Path | None, *, journal: bool = True) -> Workspace:
         """A workspace for a document; its past runs are listed as soon as they are read."""
@@ -37,13 +43,16 @@ class Workspaces:
         if journal:
             workspace.keep_journal()
         self._open.append(workspace)
+        if self._warming is None:
+            self._warming = asyncio.get_running_loop().create_task(_warm_up(), name="warm up")
         return workspace
 
     def close(self, workspace: Workspace) -> None:
-        """Closes a workspace in the background; :meth:`close_all` awaits it. The caller deletes it only afterwards or
-        lets its parent do so: nothing is told any more once this was called."""
+        """Closes a workspace in the background and deletes it then; :meth:`close_all` awaits that. Its parent may go at
+        once."""
         if workspace in self._open:
             self._open.remove(workspace)
+            workspace.setParent(None)
             task = asyncio.get_running_loop().create_task(self._close(workspace), name="close a workspace")
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
@@ -52,12 +61,16 @@ class Workspaces:
         """Ends everything: runs, stores, connections, workers. What was active is listed as interrupted next time."""
         for workspace in list(self._open):
             self.close(workspace)
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         await asyncio.gather(*self._closing, return_exceptions=True)
         await self.source.close()
 
     async def _close(self, workspace: Workspace) -> None:
         await workspace.close()
         await self.source.forget(workspace.document.workflow.id)
+        workspace.deleteLater()
 
     def _services(self, document: DocumentModel) -> RunServices:
         def folder() -> Path | None:
@@ -74,3 +87,10 @@ class Workspaces:
             codec=self._codec,
             signature=lambda workflow: signature_of(workflow, self.source, folder()),
         )
+
+
+async def _warm_up() -> None:
+    """Loads what a first model call needs, in a thread, and spares the collector everything that stays loaded."""
+    await asyncio.sleep(_WARM_UP_AFTER)
+    await asyncio.to_thread(preload)
+    gc.freeze()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from studio.checkpoints import Codec, RunStore
 from studio.debugger.event_codec import EventEncoder
-from studio.debugger.joining import TokenJoiner
-from studio.engine.events import Event
+from studio.debugger.joining import TokenJoiner, join_updates
+from studio.engine.events import Event, NodeFinished
 
 _EVERY = 0.25
 """Seconds between batches while events arrive."""
 _BATCH = 50
-"""Events encoded in one piece of work."""
+"""Events written in one go."""
+_PIECE = 0.003
+"""Seconds of encoding after which the window gets its turn."""
 
 
 class EventLog:
@@ -45,14 +50,24 @@ class EventLog:
         async with self._lock:
             while self._waiting and not self._broken:
                 try:
-                    count = min(_BATCH, len(self._waiting))
-                    encoded = [self._encoder.encode(self._waiting.pop()) for _ in range(count)]
-                    await self._store.append_events(self._run, encoded)
+                    await self._store.append_events(self._run, self._encoded())
+                    await asyncio.sleep(0)
                 except asyncio.CancelledError:
                     raise
                 except Exception as error:
                     self._broken = True
                     self._failed(f"The events of this run are not kept from here on: {error}")
+
+    def _encoded(self) -> list[dict[str, Any]]:
+        """The next events, as many as fit into one piece of work."""
+        end = time.perf_counter() + _PIECE
+        encoded: list[dict[str, Any]] = []
+        while self._waiting and len(encoded) < _BATCH and (not encoded or time.perf_counter() < end):
+            event = self._waiting.pop()
+            if isinstance(event, NodeFinished):
+                event = replace(event, data=tuple(join_updates(event.data)))
+            encoded.append(self._encoder.encode(event))
+        return encoded
 
     async def close(self) -> None:
         """Writes the rest and ends the background task."""

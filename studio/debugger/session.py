@@ -57,6 +57,15 @@ class RunSession:
     :meth:`close` ends it. Nothing is recorded before the branch really goes on.
     """
 
+    state = RunState.IDLE
+    failure = ""
+    """What failed, why, and the way out, as sentences."""
+    error: BaseException | None = None
+    signature = ""
+    """Of the graph, once the plan is made."""
+    outputs: tuple[Any, ...] = ()
+    """What finished stretches of the run yielded, in delivery order."""
+
     def __init__(
         self,
         record: RunRecord,
@@ -73,13 +82,6 @@ class RunSession:
     ) -> None:
         self.record = record
         self.beginning = beginning
-        self.state = RunState.IDLE
-        self.failure = ""
-        self.signature = ""
-        """Of the graph, once the plan is made."""
-        self.error: BaseException | None = None
-        self.outputs: tuple[Any, ...] = ()
-        """What finished stretches of the run yielded, in delivery order."""
         self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
         self._prepare = prepare
         self._store = store

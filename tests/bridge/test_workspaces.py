@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
+from PySide6.QtCore import QObject
 from studio.bridge.workspace import Workspace
 from studio.bridge.workspaces import Workspaces
 from studio.debugger.states import RunState
@@ -23,6 +26,7 @@ from studio.document.model import (
     OfflineScript,
     Workflow,
 )
+from studio.files import write_workflow
 from studio.settings import trust
 
 from tests.bridge.conftest import OnLoop
@@ -76,7 +80,6 @@ def on_workspace(
             await script(workspace)
         finally:
             await workspaces.close_all()
-            workspace.deleteLater()
 
     on_loop(main)
     return problems
@@ -299,3 +302,65 @@ def test_edits_are_in_the_journal_until_the_document_is_closed(on_loop: OnLoop) 
         assert journal._file is None
 
     on_workspace(on_loop, two_agents(), script)
+
+
+def test_a_tab_that_goes_while_its_run_works_takes_nothing_down(on_loop: OnLoop) -> None:
+    async def main() -> None:
+        workspaces = Workspaces()
+        long = {"replies": [{"chunks": [f"word{i} " for i in range(500)]}]}
+        workflow = two_agents(writer=long, delay_ms=5)
+        trust.trust(workflow)
+        workspace = workspaces.open(workflow, None)
+        page = QObject()
+        workspace.setParent(page)
+        workspace.run.run("a poem")
+        await until(lambda: any(i.pieces for i in workspace.run.invocations.values()), 10)
+        workspaces.close(workspace)
+        page.deleteLater()
+        await asyncio.sleep(0.05)
+        await workspaces.close_all()
+        again = workspaces.open(workflow, None)
+        await until(lambda: bool(again.run.branches), 10)
+        assert again.run.branches[0].state == "interrupted"
+        await workspaces.close_all()
+
+    on_loop(main)
+
+
+async def _killed_run(file: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "studio", "run", str(file), "--input", "a poem", "--json", "--trust",
+        stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert process.stdout is not None
+    started = 0
+    async with asyncio.timeout(20):
+        while started < 2:
+            line = await process.stdout.readline()
+            assert line
+            started += b'"superstep_started"' in line
+        process.kill()
+        await process.wait()
+
+
+def test_after_kill_9_only_the_superstep_in_progress_is_missing(on_loop: OnLoop, tmp_path: Path) -> None:
+    workflow = two_agents().model_copy(update={"id": "killed"})
+    endless = FunctionNode(id="shout", name="Shout", body="import time\ntime.sleep(60)")
+    nodes = tuple(endless if n.id == "shout" else n for n in workflow.nodes)
+    workflow = workflow.model_copy(update={"nodes": nodes})
+    file = tmp_path / "killed.workflow.json"
+    write_workflow(workflow, file)
+    asyncio.run(_killed_run(file))
+
+    async def script(workspace: Workspace) -> None:
+        run = workspace.run
+        await until(lambda: bool(run.branches), 10)
+        assert [(b.name, b.state) for b in run.branches] == [("main", "interrupted")]
+        assert [(c.kind, c.superstep) for c in run.checkpoints] == [("input", 0), ("superstep", 1)]
+        run.show_branch(run.branches[0].branch)
+        await reach(workspace, S.PAUSED)
+        [lane] = run.invocations.values()
+        assert (lane.node, lane.pieces[0].text) == ("writer", "a small poem")
+        assert [q.text for q in run.queued] == ["a small poem"]
+
+    assert on_workspace(on_loop, workflow, script) == []
