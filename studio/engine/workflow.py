@@ -16,6 +16,7 @@ from studio.checkpoints import (
     PendingRequest,
     QueuedMessage,
 )
+from studio.checkpoints.snapshot import copied
 from studio.engine.context import Context
 from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected
 from studio.engine.events import (
@@ -124,7 +125,7 @@ class Workflow:
     @property
     def shared_state(self) -> dict[str, Any]:
         """A copy of the committed shared state."""
-        return dict(self._instance.state.committed)
+        return copied(self._instance.state.committed)  # type: ignore[no-any-return]
 
     @property
     def fan_in(self) -> dict[str, tuple[QueuedMessage, ...]]:
@@ -157,7 +158,7 @@ class Workflow:
     def seed_state(self, values: Mapping[str, Any]) -> None:
         """Initial values of shared state; only keys that are not there yet."""
         for key, value in values.items():
-            self._instance.state.committed.setdefault(key, value)
+            self._instance.state.committed.setdefault(key, copied(value))
 
     # ------------------------------------------------------------------------------------------------- running
 

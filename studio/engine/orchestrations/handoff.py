@@ -122,12 +122,18 @@ class HandoffHost(AgentHost):
         self._share(said, ctx)
         target = self._handed_over(reply)
         if target is not None:
-            self._cache += (reply.messages[-1],)  # every tool call needs its result in the next turn
+            self._keep_result(reply.messages[-1])
             ctx.send(AgentRequest(()), target, purpose="request")
             ctx.emit_named("handoff_sent", {"source": self.id, "target": target})
             self._turns = 0
         elif not await self._ended():
             await self._continue(reply, ctx)
+
+    def _keep_result(self, result: Message) -> None:
+        """The result of the handoff call begins the next turn here; so it is taken out of the session again."""
+        self._cache += (result,)
+        if self.session.messages and self.session.messages[-1] == result:
+            self.session.messages.pop()
 
     async def _continue(self, reply: AgentReply, ctx: Context) -> None:
         """Goes on by itself, or asks the user."""
@@ -216,13 +222,18 @@ def handoff(
     builder = WorkflowBuilder(
         nodes[start], name=name, max_supersteps=max_supersteps, outputs=out or None, intermediate=between, order=order
     )
-    for id, node in nodes.items():
-        others: list[Executor] = [other for other_id, other in nodes.items() if other_id != id]
+    return _mesh(builder, list(nodes.values())).build()
+
+
+def _mesh(builder: WorkflowBuilder, nodes: Sequence[Executor]) -> WorkflowBuilder:
+    """Everybody to everybody else: everyone hears what is said."""
+    for node in nodes:
+        others = [other for other in nodes if other is not node]
         if len(others) == 1:
             builder.edge(node, others[0])
         else:
             builder.fan_out(node, others)
-    return builder.build()
+    return builder
 
 
 def _check(id: str, agent: HandoffAgent, targets: Sequence[str], agents: Mapping[str, HandoffAgent]) -> None:
