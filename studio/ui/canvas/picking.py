@@ -34,6 +34,8 @@ HitKind = Literal[
 ]
 EDGE_REACH = 6.0
 END_REACH = 14.0
+HEAD_FROM = 5.0
+"""How far left of a port its arrow heads begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,20 @@ def pick(scene: CanvasScene, far: FarPicture, at: QPointF) -> Hit:
             hit = _hit(item, at, level)
             if hit.kind in ("note", "frame"):
                 below = below if below.kind else hit
+            elif hit.kind == "port_in" and at.x() < item.x() - HEAD_FROM:
+                # The head stands inside the port's area; on the head the edge is meant.
+                return _on_ends(scene, item.item_id, at) or hit
             elif hit.kind:
                 return hit
     return _on_lines(lines, at, scene.look.zoom) or below
+
+
+def _on_ends(scene: CanvasScene, target: str, at: QPointF) -> Hit | None:
+    for line_id in scene.line_layer.at(target):
+        edge = scene.line_layer.items[line_id]
+        if edge.line.target == target and edge.near(at, EDGE_REACH):
+            return Hit("line_end", line_id)
+    return None
 
 
 def _on_lines(lines: list[EdgeItem], at: QPointF, zoom: float) -> Hit | None:

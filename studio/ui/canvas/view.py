@@ -261,9 +261,10 @@ class CanvasView(Pointing):
             return
         here = self.focus_or_selection
         there = navigate.towards(self.canvas_scene, here, direction) if here else navigate.first(self.canvas_scene)
-        self._focus(there)
+        self.set_focus(there)
 
-    def _focus(self, item_id: str | None) -> None:
+    def set_focus(self, item_id: str | None) -> None:
+        """Moves the keyboard focus inside the canvas to an item, scrolls to it and announces it."""
         if item_id is None:
             return
         self.canvas_scene.set_focus_id(item_id)
@@ -298,7 +299,7 @@ class CanvasView(Pointing):
         )
         if there is None:
             return super().focusNextPrevChild(following)
-        self._focus(there)
+        self.set_focus(there)
         return True
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
-from studio.document.lines import lines, name_of
+from studio.document.lines import name_of, pairs
 from studio.document.model import JoinNode, Workflow
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.paint import kind_name
@@ -11,8 +11,8 @@ from studio.ui.text import tr
 
 
 def counts(workflow: Workflow) -> tuple[int, int]:
-    """Nodes (cards, not bars or rhombi) and edges."""
-    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), sum(1 for _ in lines(workflow))
+    """Nodes (cards, not bars or rhombi) and real edges, through switches and fan-outs."""
+    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), sum(1 for _ in pairs(workflow))
 
 
 def canvas_words(workflow: Workflow) -> str:
