@@ -207,8 +207,7 @@ def handoff(
         raise BuildArgumentError("A handoff needs at least two agents, and a start agent that is one of them")
     nodes: dict[str, HandoffHost] = {}
     for id, agent in agents.items():
-        targets = [t for t in agents if t != id] if handoffs is None else list(handoffs.get(id, ()))
-        _check(id, agent, targets, agents)
+        targets = _targets(id, agent, agents, handoffs)
         nodes[id] = HandoffHost(
             with_tools(agent, [_tool(t, getattr(agents[t], "description", "")) for t in targets]),
             id,
@@ -218,11 +217,12 @@ def handoff(
             turn_limit=autonomy.limit(id) if autonomy else 0,
             return_to=None if return_to_previous else start,
         )
-    out, between = designation(list(nodes.values()), outputs, intermediate, list(nodes))
+    every = list(nodes.values())
+    out, between = designation(every, outputs, intermediate, list(nodes))
     builder = WorkflowBuilder(
         nodes[start], name=name, max_supersteps=max_supersteps, outputs=out or None, intermediate=between, order=order
     )
-    return _mesh(builder, list(nodes.values())).build()
+    return _mesh(builder, every).build()
 
 
 def _mesh(builder: WorkflowBuilder, nodes: Sequence[Executor]) -> WorkflowBuilder:
@@ -236,10 +236,18 @@ def _mesh(builder: WorkflowBuilder, nodes: Sequence[Executor]) -> WorkflowBuilde
     return builder
 
 
-def _check(id: str, agent: HandoffAgent, targets: Sequence[str], agents: Mapping[str, HandoffAgent]) -> None:
+def _targets(
+    id: str,
+    agent: HandoffAgent,
+    agents: Mapping[str, HandoffAgent],
+    handoffs: Mapping[str, Sequence[str]] | None,
+) -> list[str]:
+    """Who this agent may hand over to. Raises for somebody who takes no part, and for a tool name that is taken."""
+    targets = [t for t in agents if t != id] if handoffs is None else list(handoffs.get(id, ()))
     foreign = [t for t in targets if t not in agents]
     if foreign:
         raise BuildArgumentError(f"Agent {id!r} cannot hand over to {', '.join(foreign)}: not taking part", [id])
     taken = {tool.name for tool in agent.tools} & {tool_name(t) for t in targets}
     if taken:
         raise BuildArgumentError(f"Agent {id!r} already has a tool named {', '.join(taken)}", [id])
+    return targets
