@@ -217,12 +217,11 @@ def handoff(
             turn_limit=autonomy.limit(id) if autonomy else 0,
             return_to=None if return_to_previous else start,
         )
-    every = list(nodes.values())
-    out, between = designation(every, outputs, intermediate, list(nodes))
+    out, between = designation(list(nodes.values()), outputs, intermediate, list(nodes))
     builder = WorkflowBuilder(
         nodes[start], name=name, max_supersteps=max_supersteps, outputs=out or None, intermediate=between, order=order
     )
-    return _mesh(builder, every).build()
+    return _mesh(builder, list(nodes.values())).build()
 
 
 def _mesh(builder: WorkflowBuilder, nodes: Sequence[Executor]) -> WorkflowBuilder:
