@@ -16,6 +16,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Elided, Label, Prose
+from studio.ui.widgets.restoring import ask_restore
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.text_fields import TextBox
 
@@ -62,8 +63,8 @@ class CheckpointPage(InspectorPage):
         self._refresh_buttons()
 
     def restore(self) -> None:
-        """Shows the moment of this checkpoint."""
-        self.workspace.run.restore(self._id)
+        """Asks, then shows the moment of this checkpoint."""
+        ask_restore(self, self.workspace, self._id)
 
     def fork(self) -> None:
         """Runs a new branch, with the texts that were changed here."""

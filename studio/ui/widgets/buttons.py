@@ -56,6 +56,8 @@ class Button(QPushButton):
     ) -> None:
         super().__init__(text, parent)
         self._theme, self._icon_name, self.kind, self._small, self._keys = theme, icon, kind, small, keys
+        self.at_left = False
+        """Whether the content stands at the left of a button that is wider than it needs."""
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(text)
@@ -98,7 +100,7 @@ class Button(QPushButton):
         metrics = QFontMetrics(self._font())
         content = self._text_width() + (21 if self._icon_name and self.text() else 15 if self._icon_name else 0)
         keys_width = QFontMetrics(self._theme.font("tiny")).horizontalAdvance(self._keys) + 8 if self._keys else 0
-        x = (self.width() - content - keys_width) // 2
+        x = 9 if self.at_left else (self.width() - content - keys_width) // 2
         if self._icon_name:
             ratio = self.devicePixelRatioF()
             painter.drawPixmap(

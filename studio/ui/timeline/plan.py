@@ -1,0 +1,171 @@
+"""Where each checkpoint stands: columns are places in its chain, rows are branches. Plain data, no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from studio.bridge.run_views import BranchView, CheckpointView
+from studio.ui.text import tr
+
+Glyph = Literal["input", "superstep", "answers", "finished", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One checkpoint. ``parent`` is set when the parent is in the plan too."""
+
+    checkpoint: str
+    column: int
+    row: int
+    glyph: Glyph
+    label: str
+    parent: str | None
+    name: str = ""
+    splits: bool = False
+    """Another branch begins here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One branch. ``first`` and ``last`` are columns of its own checkpoints; -1 without any."""
+
+    branch: str
+    row: int
+    name: str
+    note: str
+    ending: str
+    waiting: bool
+    first: int
+    last: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is drawn."""
+
+    spots: tuple[Spot, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    columns: int = 0
+    by_id: dict[str, Spot] = field(default_factory=dict)
+    by_column: dict[int, tuple[Spot, ...]] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+
+    def at(self, column: int, row: int) -> Spot | None:
+        """The checkpoint at a place."""
+        return next((s for s in self.by_column.get(column, ()) if s.row == row), None)
+
+    def next_in_chain(self, spot: Spot) -> Spot | None:
+        """The checkpoint after one, on its own branch."""
+        return next((s for s in self.spots if s.parent == spot.checkpoint and s.row == spot.row), None)
+
+
+def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None) -> Plan:
+    """The plan. The run that is shown comes first, then older ones; forks stand below what they come from."""
+    ordered = _ordered(branches, shown)
+    rows = {b.branch: i for i, b in enumerate(ordered)}
+    columns = _columns(checkpoints)
+    by_branch: dict[str, list[CheckpointView]] = {}
+    for view in checkpoints:
+        by_branch.setdefault(view.branch, []).append(view)
+    branch_of = {v.checkpoint: v.branch for v in checkpoints}
+    splitting = {v.parent for v in checkpoints if v.parent in branch_of and branch_of[v.parent] != v.branch}
+    spots = tuple(
+        Spot(
+            view.checkpoint,
+            columns[view.checkpoint],
+            rows[view.branch],
+            _glyph(view, branch, by_branch[view.branch][-1] is view),
+            label_of(view),
+            view.parent if view.parent in columns else None,
+            view.name,
+            view.checkpoint in splitting,
+        )
+        for branch in ordered
+        for view in by_branch.get(branch.branch, ())
+    )
+    tracks = tuple(_track(b, rows[b.branch], by_branch.get(b.branch, []), columns) for b in ordered)
+    by_column: dict[int, list[Spot]] = {}
+    for spot in spots:
+        by_column.setdefault(spot.column, []).append(spot)
+    labels = {c: min(found, key=lambda s: s.row).label for c, found in by_column.items()}
+    return Plan(
+        spots,
+        tracks,
+        max(by_column, default=-1) + 1,
+        {s.checkpoint: s for s in spots},
+        {c: tuple(found) for c, found in by_column.items()},
+        labels,
+    )
+
+
+def label_of(view: CheckpointView) -> str:
+    """What stands above a column."""
+    if view.kind == "input":
+        return tr("input")
+    return tr("answer") if view.kind == "answers" else str(view.superstep)
+
+
+def _ordered(branches: Sequence[BranchView], shown: str | None) -> list[BranchView]:
+    current = next((b.number for b in branches if b.branch == shown), None)
+    if current is None:
+        current = max((b.number for b in branches), default=0)
+    return sorted(branches, key=lambda b: (b.number != current, -b.number, b.started))
+
+
+def _columns(checkpoints: Sequence[CheckpointView]) -> dict[str, int]:
+    by_id = {v.checkpoint: v for v in checkpoints}
+    columns: dict[str, int] = {}
+    for view in checkpoints:
+        chain: list[str] = []
+        now: CheckpointView | None = view
+        while now is not None and now.checkpoint not in columns and now.checkpoint not in chain:
+            chain.append(now.checkpoint)
+            now = by_id.get(now.parent) if now.parent is not None else None
+        column = columns[now.checkpoint] if now is not None and now.checkpoint in columns else -1
+        for item in reversed(chain):
+            column += 1
+            columns[item] = column
+    return columns
+
+
+def _glyph(view: CheckpointView, branch: BranchView, last: bool) -> Glyph:
+    if view.problem:
+        return "broken"
+    if last and branch.state == "completed":
+        return "finished"
+    if view.kind == "input":
+        return "input"
+    return "answers" if view.kind == "answers" else "superstep"
+
+
+def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns: dict[str, int]) -> Track:
+    words = {
+        "completed": tr("finished"),
+        "cancelled": tr("stopped"),
+        "failed": tr("failed"),
+        "interrupted": tr("interrupted"),
+        "waiting": tr("waiting for your answer"),
+        "paused": tr("paused"),
+        "running": tr("running"),
+    }
+    parts = [words.get(branch.state, "")]
+    if branch.usage is not None:
+        total = (branch.usage.input or 0) + (branch.usage.output or 0)
+        parts.append(str(total) if total < 1000 else f"{total / 1000:.1f} k")
+    if branch.seconds:
+        parts.append(f"{branch.seconds:.0f} s")
+    places = [columns[v.checkpoint] for v in own]
+    return Track(
+        branch.branch,
+        row,
+        branch.name,
+        branch.note,
+        " · ".join(p for p in parts if p),
+        branch.state == "waiting",
+        min(places, default=-1),
+        max(places, default=-1),
+        branch.number,
+    )
