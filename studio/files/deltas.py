@@ -81,5 +81,5 @@ def _changed_list(items: Sequence[Plain], changed: Mapping[str, Any]) -> list[Pl
     if "all" in changed:
         return list(changed["all"])
     by_id = {item["id"]: item for item in (*items, *changed.get("put", ()))}
-    order = changed.get("order") or [item["id"] for item in items]
+    order = changed["order"] if "order" in changed else [item["id"] for item in items]
     return [by_id[item_id] for item_id in order if item_id in by_id]

@@ -22,6 +22,9 @@ LAST = ("notes", "groups", "sample_input", "geometry")
 ALWAYS = ("id", "kind", "name", "op")
 """What is written even if it is the default, because an object is unreadable without it."""
 
+SINGLE_LINE = frozenset({"id", "kind", "key", "name", "op", "path", "source", "target", "call"})
+"""Texts that are never written as lines."""
+
 GEOMETRY = "geometry"
 _SCRIPT_TEXTS = ("text", "echo", "when", "when_seen", "error")
 
@@ -47,7 +50,8 @@ def plain_model(model: BaseModel, leave_out: tuple[str, ...] = ()) -> Plain:
         value = getattr(model, name)
         needed = field.is_required() or name in ALWAYS
         if name not in leave_out and (needed or value != field.get_default(call_default_factory=True)):
-            data[field.alias or name] = plain_value(value)
+            lines = isinstance(value, str) and name not in SINGLE_LINE
+            data[field.alias or name] = lines_of(value) if lines else plain_value(value)
     data.update(model.__pydantic_extra__ or {})
     return _in_order(data)
 
@@ -62,8 +66,6 @@ def plain_value(value: Any) -> Any:
         return [plain_value(item) for item in value]
     if isinstance(value, dict):
         return {key: plain_value(item) if isinstance(item, BaseModel) else item for key, item in value.items()}
-    if isinstance(value, str):
-        return lines_of(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

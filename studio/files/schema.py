@@ -6,9 +6,9 @@ from typing import Any
 
 from studio.document.model import KNOWN_EDGES, KNOWN_NODES, Workflow
 from studio.files.migrations import FORMAT, VERSION
+from studio.files.plain import SINGLE_LINE
 
 _TEXT: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-_NO_LINES = frozenset({"id", "kind", "key", "name", "op", "path", "source", "target", "call"})
 
 
 def json_schema() -> dict[str, Any]:
@@ -47,6 +47,6 @@ def _adapted(value: Any, name: str = "") -> Any:
 
 
 def _with_lines(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    if schema.get("type") != "string" or name in _NO_LINES or "enum" in schema or "const" in schema:
+    if schema.get("type") != "string" or name in SINGLE_LINE or "enum" in schema or "const" in schema:
         return schema
     return {**{key: item for key, item in schema.items() if key != "type"}, **_TEXT}

@@ -26,7 +26,7 @@ def test_arranged_items_never_overlap(workflow: Workflow) -> None:
 
 
 def test_left_to_right_with_a_loop_and_ports_in_line() -> None:
-    drawing = Drawing("agent", "switch", "agent", "template", "join")
+    drawing = Drawing("agent", "switch", "agent", "template")
     drawing.connect("agent", "switch", "agent_2", "agent")
     drawing.connect("switch", "template")
     drawing.set_workflow(places={**drawing.workflow.places, "agent": Place(x=96, y=48)})
