@@ -162,6 +162,16 @@ class MainWindow(QMainWindow):
         self.tool_bar.profile.set_profiles([p.name for p in profiles.profiles], current.name if current else "")
         self.schedule_refresh()
 
+    def toggle_minimap(self, page: WorkflowPage) -> None:
+        """Shows or hides the minimap of a canvas."""
+        page.canvas.toggle_minimap()
+        self.schedule_refresh()
+
+    def toggle_snap(self, page: WorkflowPage) -> None:
+        """Snapping to the grid, on or off."""
+        page.canvas.toggle_snap()
+        self.schedule_refresh()
+
     def toggle_full_screen(self) -> None:
         """Full screen and back."""
         self.showNormal() if self.isFullScreen() else self.showFullScreen()
@@ -209,7 +219,7 @@ class MainWindow(QMainWindow):
         state = workspace.run.state if workspace is not None else RunState.IDLE
         self.tool_bar.chip.show_state(state, workspace.run.sentence if workspace is not None else "")
         self.tool_bar.set_paused(state is RunState.PAUSED)
-        show_status(self.status, workspace, self.tool_bar.profile.text())
+        show_status(self.status, workspace, self.tool_bar.profile.text(), page.saved_text if page is not None else "")
         self._count_tabs(workspace)
         self.setWindowTitle(self._title())
 
@@ -263,6 +273,7 @@ class MainWindow(QMainWindow):
         self.files.said.connect(self.say)
         self.files.saved.connect(self.schedule_refresh)
         self.sides.layouts.changed.connect(self.schedule_refresh)
+        self.sides.palette.add_requested.connect(self._on_palette_add_requested)
         self.status.problems_requested.connect(self._on_status_problems_requested)
         self.tool_bar.input.submitted.connect(self._on_input_submitted)
         self.tool_bar.profile.chosen.connect(self._on_profile_chosen)
@@ -277,6 +288,10 @@ class MainWindow(QMainWindow):
             on.add("view.canvas_only")
         if self.isFullScreen():
             on.add("view.full_screen")
+        if self.page is not None and self.page.canvas.minimap_shown:
+            on.add("view.minimap")
+        if self.page is not None and self.page.canvas.snap:
+            on.add("view.snap")
         return frozenset(on)
 
     def _title(self) -> str:
@@ -340,6 +355,10 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.setText(page.input_text)
         self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
         self.actions_.add_canvas_widget(page.canvas)
+        page.saved_changed.connect(self.schedule_refresh)
+        page.canvas.templates_requested.connect(self.show_welcome)
+        page.canvas.minimap_toggled.connect(self.schedule_refresh)
+        page.canvas.open_requested.connect(partial(self.files.open_sub_workflow, page))
         page.canvas.setFocus()
 
     def _on_input_text_changed(self, page: WorkflowPage, text: str) -> None:
@@ -355,6 +374,10 @@ class MainWindow(QMainWindow):
 
         write_profiles(replace(read_profiles()[0], default=name))
         self.refresh_profiles()
+
+    def _on_palette_add_requested(self, kind: str) -> None:
+        if self.page is not None:
+            self.page.canvas.add_node(kind)
 
     def _on_status_problems_requested(self) -> None:
         self.sides.show_panel("problems")

@@ -82,5 +82,5 @@ def _score(text: str, marks: Sequence[int]) -> int:
     score = 0
     for i, mark in enumerate(marks):
         score += 8 if _starts_word(text, mark) else 1
-        score += 5 if i and marks[i - 1] == mark - 1 else 0
+        score += 8 if i and marks[i - 1] == mark - 1 else 0
     return score * 4 - len(text) // 8 if marks else 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from studio.ui.text import tr
@@ -23,8 +24,7 @@ class Choice:
 
 def show_problem(parent: QWidget, title: str, detail: str, choices: Sequence[Choice] = ()) -> QMessageBox:
     """One clear message with the way out; without choices it has only *Close*."""
-    offered = tuple(choices) or (Choice(tr("Close"), _nothing, default=True, cancels=True),)
-    return _open(parent, QMessageBox.Icon.Warning, title, detail, offered)
+    return _open(parent, QMessageBox.Icon.Warning, title, detail, choices)
 
 
 def ask(parent: QWidget, title: str, detail: str, choices: Sequence[Choice]) -> QMessageBox:
@@ -34,37 +34,48 @@ def ask(parent: QWidget, title: str, detail: str, choices: Sequence[Choice]) -> 
 
 def inform(parent: QWidget, title: str, detail: str) -> QMessageBox:
     """Something to read."""
-    close = (Choice(tr("Close"), _nothing, default=True, cancels=True),)
-    return _open(parent, QMessageBox.Icon.NoIcon, title, detail, close)
+    return _open(parent, QMessageBox.Icon.NoIcon, title, detail, ())
+
+
+class _Message(QMessageBox):
+    """Calls the choice whose button was pressed, after it has closed."""
+
+    def __init__(self, parent: QWidget, title: str, detail: str, choices: Sequence[Choice]) -> None:
+        super().__init__(parent)
+        self.setObjectName("message")
+        self.setWindowTitle(tr("Superstep Studio"))
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(title)
+        self.setInformativeText(detail)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._runs: list[tuple[QPushButton, Callable[[], None]]] = []
+        for choice in choices:
+            self._offer(choice)
+        self.finished.connect(self._on_finished)
+
+    def _offer(self, choice: Choice) -> None:
+        role = QMessageBox.ButtonRole.RejectRole if choice.cancels else QMessageBox.ButtonRole.AcceptRole
+        button = self.addButton(choice.text, role)
+        button.setIcon(QIcon())
+        self._runs.append((button, choice.run))
+        if choice.default:
+            self.setDefaultButton(button)
+        if choice.cancels:
+            self.setEscapeButton(button)
+
+    def _on_finished(self, _result: int) -> None:
+        clicked = self.clickedButton()
+        runs = [run for button, run in self._runs if button is clicked]
+        self._runs.clear()
+        for run in runs:
+            run()
 
 
 def _open(parent: QWidget, icon: QMessageBox.Icon, title: str, detail: str, choices: Sequence[Choice]) -> QMessageBox:
-    box = QMessageBox(parent)
-    box.setObjectName("message")
+    offered = tuple(choices) or (Choice(tr("Close"), _nothing, default=True, cancels=True),)
+    box = _Message(parent, title, detail, offered)
     box.setIcon(icon)
-    box.setWindowTitle(tr("Superstep Studio"))
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(title)
-    box.setInformativeText(detail)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    actions: dict[QPushButton, Callable[[], None]] = {}
-    for choice in choices:
-        role = QMessageBox.ButtonRole.RejectRole if choice.cancels else QMessageBox.ButtonRole.AcceptRole
-        button = box.addButton(choice.text, role)
-        actions[button] = choice.run
-        if choice.default:
-            box.setDefaultButton(button)
-        if choice.cancels:
-            box.setEscapeButton(button)
-
-    def answered() -> None:
-        clicked = box.clickedButton()
-        run = next((r for b, r in actions.items() if b is clicked), None)
-        if run is not None:
-            run()
-
-    box.finished.connect(answered)
     box.open()
     return box
 

@@ -20,7 +20,6 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
-    QTextFormat,
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
@@ -95,15 +94,14 @@ class CodeView(QTextEdit):
     def show_line(self, line: int) -> None:
         """Marks a line and brings it into view; 0 marks none."""
         self._line = line
+        self._gutter.update()
+        self.viewport().update()
         if not line:
-            self.setExtraSelections([])
-            self._gutter.update()
             return
         block = self.document().findBlockByNumber(line - 1)
         self.setTextCursor(QTextCursor(block))
         box = self.document().documentLayout().blockBoundingRect(block)
         self.verticalScrollBar().setValue(round(box.top() - self.viewport().height() * 0.4))
-        self._mark_line()
 
     def gutter_width(self) -> int:
         """Room for a glyph and the largest number."""
@@ -114,6 +112,16 @@ class CodeView(QTextEdit):
         super().resizeEvent(event)
         area = self.contentsRect()
         self._gutter.setGeometry(QRect(area.left(), area.top(), self.gutter_width(), area.height()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        block = self.document().findBlockByNumber(self._line - 1) if self._line else None
+        if block is not None and block.isValid():
+            box = self.document().documentLayout().blockBoundingRect(block)
+            top = round(box.top()) - self.verticalScrollBar().value()
+            painter = QPainter(self.viewport())
+            painter.fillRect(0, top + 2, self.viewport().width(), round(box.height()), self._theme.color("soft"))
+            painter.end()
+        super().paintEvent(event)
 
     def paint_gutter(self, painter: QPainter, area: QRect) -> None:
         """Paints numbers and glyphs of the visible lines."""
@@ -132,16 +140,16 @@ class CodeView(QTextEdit):
                 return
             number = block.blockNumber() + 1
             if number == self._line:
-                painter.fillRect(QRect(0, round(box.top()), self._gutter.width(), round(box.height())),
+                painter.fillRect(QRect(0, round(box.top()) + 2, self._gutter.width(), round(box.height())),
                                  self._theme.color("soft"))  # fmt: skip
             painter.setPen(self._theme.color("muted"))
             text = str(number)
-            baseline = round(box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2)
+            baseline = round(box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2) + 2
             painter.drawText(QPoint(right - metrics.horizontalAdvance(text), baseline), text)
             kind = self._glyphs.get(number)
             if kind in GLYPHS:
                 icon, token = GLYPHS[kind]
-                top = round(box.top() + (box.height() - 13) / 2)
+                top = round(box.top() + (box.height() - 13) / 2) + 2
                 painter.drawPixmap(QPoint(8, top), self._theme.pixmap(icon, 13, token, ratio))
             block = block.next()
 
@@ -149,17 +157,6 @@ class CodeView(QTextEdit):
         """The line at a height of the gutter, 0 if there is none."""
         cursor = self.cursorForPosition(QPoint(2, y))
         return cursor.blockNumber() + 1
-
-    def _mark_line(self) -> None:
-        selection = QTextEdit.ExtraSelection()
-        form = QTextCharFormat()
-        form.setBackground(self._theme.color("soft"))
-        form.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        selection.format = form
-        cursor = QTextCursor(self.document().findBlockByNumber(self._line - 1))
-        selection.cursor = cursor
-        self.setExtraSelections([selection])
-        self._gutter.update()
 
     def _set_line_height(self) -> None:
         form = QTextBlockFormat()
@@ -173,8 +170,6 @@ class CodeView(QTextEdit):
         self.document().setDefaultFont(self._theme.font("code"))
         self._set_line_height()
         self.setViewportMargins(self.gutter_width(), 0, 0, 0)
-        if self._line:
-            self._mark_line()
         self._gutter.update()
 
 

@@ -210,8 +210,11 @@ class ExportPage(DocumentPage):
         title.setContentsMargins(12, 11, 12, 4)
         column.addWidget(title)
         column.addWidget(self._package_field)
-        hint = Prose(self._theme, tr("At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the "
-                                     "address of the model are read from the environment."), "small", "muted", 15)  # fmt: skip
+        needs = tr(
+            "At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the address of the model are "
+            "read from the environment."
+        )
+        hint = Prose(self._theme, needs, "small", "muted", 15)
         hint.setContentsMargins(12, 10, 12, 0)
         column.addWidget(hint)
         column.addStretch(1)

@@ -94,7 +94,7 @@ class SessionPage(SettingsPage):
         super().__init__(theme, tr("Session"), parent)
         self._reopen = self.add_check(
             "reopen_last", tr("Open the tabs of the last session"),
-            tr("A start without files opens what was open when the program ended. Nothing runs by itself. Default: on."),
+            tr("A start without files opens what was open at the end. Nothing runs by itself. Default: on."),
             preferences.reopen_last,
         )  # fmt: skip
         self._reopen.toggled.connect(self._on_reopen_toggled)

@@ -31,14 +31,11 @@ class MainToolBar(QToolBar):
         self._working: list[QWidget] = []
         self._row = QWidget(self)
         self._layout = QHBoxLayout(self._row)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setContentsMargins(10, 0, 10, 0)
         self._layout.setSpacing(4)
         self._fill()
         self._row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(self._row)
-        layout = self.layout()
-        if layout is not None:
-            layout.setContentsMargins(10, 3, 10, 3)
         self.show_page("welcome")
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
@@ -100,6 +97,5 @@ class MainToolBar(QToolBar):
         return holder
 
     def _on_theme_changed(self) -> None:
-        self.setFixedHeight(self._theme.length(42))
-        self._row.setFixedHeight(self._theme.length(34))
+        self._row.setFixedHeight(self._theme.length(40))
         self.setIconSize(QSize(16, 16))

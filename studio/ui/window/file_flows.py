@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.edits import ReplaceAll, SetWorkflow
-from studio.document.model import Workflow
+from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, read_workflow, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
@@ -92,6 +92,18 @@ class FileFlows(QObject):
             return None
         self._remember(file, workflow.name)
         return self._show(workflow, file)
+
+    def open_sub_workflow(self, page: WorkflowPage, node_id: str) -> None:
+        """Opens the file of a linked sub-workflow node; an embedded one has no file."""
+        document = page.workspace.document
+        node = document.workflow.node(node_id)
+        if not isinstance(node, SubWorkflowNode):
+            return
+        if not node.path:
+            self.said.emit(tr("{name} is kept inside this file and has no tab.").format(name=node.name))
+            return
+        folder = document.path.parent if document.path is not None else self._folder()
+        self.open(folder / node.path)
 
     def recover(self, found: Recovery) -> WorkflowPage | None:
         """Opens what a program that died left: the saved document, and the unsaved changes as one step on top."""

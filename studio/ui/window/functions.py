@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
 
-from studio.document import commands
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
@@ -25,6 +24,7 @@ def functions(window: MainWindow) -> dict[str, Function]:
         **_file(window),
         **_edit(window),
         **_view(window),
+        **_insert(window),
         **_run(window),
         **_go(window),
         "app.palette": window.palettes.show_commands,
@@ -61,7 +61,13 @@ def _edit(window: MainWindow) -> dict[str, Function]:
     return {
         "edit.undo": on_page(window, lambda page: page.workspace.document.undo_stack.undo()),
         "edit.redo": on_page(window, lambda page: page.workspace.document.undo_stack.redo()),
-        "edit.select_all": on_page(window, _select_all),
+        "edit.cut": on_page(window, lambda page: page.canvas.cut_selection()),
+        "edit.copy": on_page(window, lambda page: page.canvas.copy_selection()),
+        "edit.paste": on_page(window, lambda page: page.canvas.paste()),
+        "edit.duplicate": on_page(window, lambda page: page.canvas.duplicate_selection()),
+        "edit.delete": on_page(window, lambda page: page.canvas.delete_selection()),
+        "edit.select_all": on_page(window, lambda page: page.canvas.select_all()),
+        "edit.rename": on_page(window, lambda page: page.canvas.rename()),
         "edit.set_start": on_page(window, _set_start),
         "edit.find": window.palettes.show_nodes,
     }
@@ -70,6 +76,14 @@ def _edit(window: MainWindow) -> dict[str, Function]:
 def _view(window: MainWindow) -> dict[str, Function]:
     sides = window.sides
     return {
+        "view.zoom_in": on_page(window, lambda page: page.canvas.zoom_in()),
+        "view.zoom_out": on_page(window, lambda page: page.canvas.zoom_out()),
+        "view.zoom_actual": on_page(window, lambda page: page.canvas.zoom_actual()),
+        "view.fit": on_page(window, lambda page: page.canvas.fit_all()),
+        "view.fit_selection": on_page(window, lambda page: page.canvas.fit_selection()),
+        "view.arrange": on_page(window, lambda page: page.canvas.arrange()),
+        "view.minimap": on_page(window, window.toggle_minimap),
+        "view.snap": on_page(window, window.toggle_snap),
         **{f"view.{side}": partial(sides.layouts.toggle, side) for side in ("left", "bottom", "right", "checkpoints")},
         "view.canvas_only": sides.layouts.toggle_canvas_only,
         "view.default_layout": sides.layouts.reset,
@@ -77,6 +91,17 @@ def _view(window: MainWindow) -> dict[str, Function]:
         "theme.system": partial(window.choose_theme, "system"),
         "theme.light": partial(window.choose_theme, "light"),
         "theme.dark": partial(window.choose_theme, "dark"),
+    }
+
+
+def _insert(window: MainWindow) -> dict[str, Function]:
+    def adds(kind: str) -> Function:
+        return on_page(window, lambda page: page.canvas.add_node(kind))
+
+    kinds = ("agent", "function", "human_input", "sub_workflow", "template", "note")
+    return {
+        "insert.search": on_page(window, lambda page: page.canvas.open_search()),
+        **{f"insert.{kind}": adds(kind) for kind in kinds},
     }
 
 
@@ -101,7 +126,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.retry": on_page(window, lambda page: page.workspace.run.retry()),
         "run.input": window.focus_input,
         "run.request": partial(_show_and_focus, window, "requests"),
-        "run.breakpoint": on_page(window, _toggle_breakpoint),
+        "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
         "checkpoint.restore": on_page(window, _restore),
         "checkpoint.fork": on_page(window, _fork),
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
@@ -125,23 +150,10 @@ def _go(window: MainWindow) -> dict[str, Function]:
     }
 
 
-def _select_all(page: WorkflowPage) -> None:
-    workflow = page.workspace.document.workflow
-    page.workspace.selection.select(item.id for item in (*workflow.nodes, *workflow.edges, *workflow.notes))
-
-
 def _set_start(page: WorkflowPage) -> None:
     items = page.workspace.selection.items
-    node = page.workspace.document.workflow.node(items[0]) if len(items) == 1 else None
-    if node is not None:
-        document = page.workspace.document
-        edit = commands.set_start(document.workflow, node.id)
-        document.execute(edit, tr("Set {name} as start").format(name=node.name))
-
-
-def _toggle_breakpoint(page: WorkflowPage) -> None:
-    for item in page.workspace.selection.items[:1]:
-        page.workspace.run.toggle_breakpoint(item)
+    if len(items) == 1:
+        page.canvas.set_start(items[0])
 
 
 def _restore(page: WorkflowPage) -> None:

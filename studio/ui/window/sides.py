@@ -12,6 +12,7 @@ from studio.ui.problems import ProblemsPanel
 from studio.ui.status.totals import RunTotals
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.labels import Label
 from studio.ui.window.dock import PanelDock
 from studio.ui.window.layouts import WindowLayouts
 from studio.ui.window.memory import WindowMemory
@@ -94,9 +95,11 @@ class Sides(QObject):
         both = QSplitter(Qt.Orientation.Vertical)
         both.setObjectName("palette_and_outline")
         both.setChildrenCollapsible(False)
+        both.setHandleWidth(1)
         both.addWidget(self.palette)
-        both.addWidget(self.outline)
+        both.addWidget(_titled(self._theme, tr("Outline"), self.outline))
         both.setStretchFactor(1, 1)
+        both.setSizes([340, 260])
         dock.add("palette", tr("Palette"), both)
         dock.add("debug", tr("Debug"), self.debug)
         return dock
@@ -140,3 +143,17 @@ class Sides(QObject):
 
     def _on_fold_clicked(self) -> None:
         self.layouts.toggle("bottom")
+
+
+def _titled(theme: Theme, title: str, panel: QWidget) -> QWidget:
+    """A panel under a header of its own, where it shares a tab with another."""
+    holder = QWidget()
+    head = Label(theme, title, "section")
+    head.setContentsMargins(12, 0, 8, 0)
+    head.setFixedHeight(theme.length(30))
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(head)
+    column.addWidget(panel, 1)
+    return holder

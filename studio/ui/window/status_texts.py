@@ -9,7 +9,7 @@ from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import tr
 
 
-def show_status(bar: StatusBar, workspace: Workspace | None, profile: str) -> None:
+def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str) -> None:
     """Shows everything of a workspace, or of the model alone."""
     if profile in ("", OFFLINE_NAME):
         bar.show_privacy(tr("No account · nothing leaves this computer"))
@@ -24,6 +24,7 @@ def show_status(bar: StatusBar, workspace: Workspace | None, profile: str) -> No
     problems = workspace.problems.problems
     errors = sum(p.severity == "error" for p in problems)
     bar.show_problems(errors, sum(p.severity == "warning" for p in problems))
+    bar.show_saved(saved)
     bar.show_selection(selection_text(workspace))
 
 

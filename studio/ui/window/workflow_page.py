@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.model import Workflow
 from studio.settings import trust
+from studio.ui.canvas import CanvasView
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.trust_bar import TrustBar
 from studio.ui.window.document_tabs import DocumentPage
-from studio.ui.window.panels import make
 
 _FOREIGN = ("Paste", "Import", "Recover")
 """Steps that bring code which nobody typed here."""
@@ -21,13 +25,18 @@ class WorkflowPage(DocumentPage):
 
     kind = "workflow"
 
+    saved_changed = Signal()
+    """:attr:`saved_text` is another one."""
+
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.workspace: Workspace = workspace
         self.input_text = ""
+        self.saved_text = ""
+        """When the work was last put away: "Saved 14:12", "Autosaved 14:12"."""
         workspace.setParent(self)
         self._accepted: Workflow = workspace.document.workflow
-        self.canvas = make("studio.ui.canvas", "CanvasView", theme)
+        self.canvas = CanvasView(theme)
         self.canvas.set_workspace(workspace)
         self.trust_bar = TrustBar(theme)
         self.trust_bar.trusted.connect(self._on_trust_bar_trusted)
@@ -37,6 +46,9 @@ class WorkflowPage(DocumentPage):
         column.addWidget(self.trust_bar)
         column.addWidget(self.canvas, 1)
         workspace.document.changed.connect(self._on_document_changed)
+        workspace.document.dirty_changed.connect(self._on_document_dirty_changed)
+        if workspace.autosave is not None:
+            workspace.autosave.recorded.connect(self._on_autosave_recorded)
         self.trust_bar.show_workflow(workspace.document.workflow)
 
     @property
@@ -50,6 +62,17 @@ class WorkflowPage(DocumentPage):
         if not self.workspace.document.undo_stack.undoText().startswith(_FOREIGN):
             trust.accept_typed(before, now)
         self.trust_bar.show_workflow(now)
+
+    def _on_document_dirty_changed(self, dirty: bool) -> None:
+        if not dirty and self.workspace.document.path is not None:
+            self._say_saved(tr("Saved {time}"))
+
+    def _on_autosave_recorded(self) -> None:
+        self._say_saved(tr("Autosaved {time}"))
+
+    def _say_saved(self, text: str) -> None:
+        self.saved_text = text.format(time=time.strftime("%H:%M"))
+        self.saved_changed.emit()
 
     def _on_trust_bar_trusted(self) -> None:
         trust.trust(self.workspace.document.workflow)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu
-
 from studio.ui.actions import ACTIONS, MENUS, Situation
 from studio.ui.main_window import MainWindow
 from studio.ui.toolbar.action_set import tooltip

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
-
 from studio.document import commands
 from studio.document.model import Workflow
 from studio.files import Journal, read_workflow, recoverable, write_workflow
@@ -290,7 +289,12 @@ def test_dropped_files_are_opened_and_texts_become_input(make_window: MakeWindow
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [("x", "x.workflow.json"), ("x.json", "x.workflow.json"), ("x.workflow.json", "x.workflow.json"), ("x.txt", "x.txt")],
+    [
+        ("x", "x.workflow.json"),
+        ("x.json", "x.workflow.json"),
+        ("x.workflow.json", "x.workflow.json"),
+        ("x.txt", "x.txt"),
+    ],
 )
 def test_suffixes(given: str, name: str) -> None:
     assert with_suffix(Path(given)).name == name

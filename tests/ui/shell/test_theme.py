@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QApplication
-
 from studio.settings.places import resource
 from studio.ui.actions import ACTIONS
 from studio.ui.theme import Theme, Tokens, icons, style
