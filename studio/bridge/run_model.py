@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
-from studio.bridge.branch_tree import BranchTree
 from studio.bridge.commands import why_not
-from studio.bridge.event_pump import EventPump
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
-from studio.bridge.queued_views import queued_views
 from studio.bridge.run_services import RunServices
-from studio.bridge.run_views import (
-    BranchView,
-    CheckpointView,
-    InvocationView,
-    MessageView,
-    NodeView,
-    OutputView,
-    QueuedView,
-    RequestView,
-    SuperstepView,
-)
+from studio.bridge.shown_run import ShownRun
 from studio.bridge.view_state import ViewState
 from studio.checkpoints import RunRecord, RunStore
 from studio.debugger.answers import ValueProblem, answer_value, input_value
@@ -33,56 +20,21 @@ from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import ENDED, HALTED, RunState
-from studio.debugger.wording import state_sentence
 from studio.document.model import Workflow
-from studio.engine.events import CheckpointSaved, Event
 
 _BREAKPOINTS = "breakpoints"
 
 
-class RunModel(QObject):
-    """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing.
-
-    Attributes are replaced or changed in place before ``updated`` or ``state_changed``; read them, never change them.
-    """
-
-    state_changed = Signal()
-    """Run state, sentence or which commands apply changed."""
-    updated = Signal(object)
-    """RunUpdate, at most once per frame."""
-    breakpoints_changed = Signal()
-    failed_to_start = Signal(str)
-    """A run could not start, or a command could not be carried out; a whole sentence with the way out."""
+class RunModel(ShownRun):
+    """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.state = RunState.IDLE
-        self.sentence = state_sentence(RunState.IDLE, superstep=0)
-        """The state chip: "Pausing: waits for Writer", "Paused before superstep 4 — breakpoint on Join"."""
-        self.paused_at: str | None = None
-        """Node whose breakpoint holds the run."""
-        self.branch: str | None = None
-        """Branch that is shown."""
-        self.here: str | None = None
-        """The checkpoint that the shown state comes from."""
-        self.queued: list[QueuedView] = []
-        self.breakpoints: frozenset[str] = frozenset()
-        self._tree = BranchTree()
-        self.checkpoints: list[CheckpointView] = self._tree.checkpoints
-        self.branches: list[BranchView] = self._tree.branches
-        self._show(RunViews())
         self._services = services
         self._store: RunStore | None = None
-        self._session: RunSession | None = None
-        self._pinned: Workflow | None = None
-        self._edits = QueueEdits()
         self._last_input = ""
         self._moving = False
         self._live_breakpoints: set[str] = set()
-        self._state_pending = False
-        self._queue_pending = False
-        self._everything_pending = False
-        self._pump = EventPump(self._fold, self._on_frame_done, self)
         self._tasks = OwnedTasks(self._fail)
         self._view_state: ViewState | None = None
         if services is not None:
@@ -93,17 +45,6 @@ class RunModel(QObject):
         self._set_breakpoints(set(self._view_state.get(_BREAKPOINTS, [])))
         if services.store_exists():
             self._tasks.turn(self._list_branches)
-
-    def _show(self, views: RunViews) -> None:
-        self._views = views
-        self.nodes: dict[str, NodeView] = views.nodes
-        self.invocations: dict[str, InvocationView] = views.invocations
-        self.supersteps: list[SuperstepView] = views.supersteps
-        self.messages: list[MessageView] = views.messages
-        self.outputs: list[OutputView] = views.outputs
-        self.requests: list[RequestView] = views.requests
-        self.shared_state: dict[str, Any] = views.shared_state
-        self.events: Sequence[Event] = views.events
 
     # ------------------------------------------------------------------------------------------------- commands
 
@@ -119,7 +60,7 @@ class RunModel(QObject):
             self._now,
             can_retry=self._retry_point() is not None,
             has_checkpoints=bool(self.checkpoints),
-            has_run=self._session is not None,
+            has_run=self._session is not None or bool(self._last_input),
         )
         return not reason, reason
 
@@ -184,7 +125,7 @@ class RunModel(QObject):
                 if form.request in answers
             }
         except ValueProblem as problem:
-            self._fail(str(problem))
+            self.failed_to_start.emit(str(problem))
             return
         if values:
             session.answer(values)
@@ -209,7 +150,7 @@ class RunModel(QObject):
         try:
             view.data = with_text(view.data, text)
         except EditProblem as problem:
-            self._fail(str(problem))
+            self.failed_to_start.emit(str(problem))
             return
         view.text, view.edited = text, True
         self._edits = self._edits.with_text(message, text)
@@ -254,11 +195,12 @@ class RunModel(QObject):
     def _may(self, command: str) -> bool:
         allowed, reason = self.can(command)
         if not allowed:
-            self._fail(reason)
+            self.failed_to_start.emit(reason)
         return allowed
 
     def _fail(self, sentence: str) -> None:
-        if self.state is RunState.PREPARING and (self._session is None or self._session.state in ENDED):
+        """A turn did not reach its goal: without a session nothing is prepared or paused any more."""
+        if self._session is None and self.state not in ENDED:
             self._set_state(RunState.IDLE)
         self.failed_to_start.emit(sentence)
 
@@ -402,6 +344,8 @@ class RunModel(QObject):
         self._pump.clear()
         self._show(views)
         self._everything_pending = True
+        record = self._tree.record(run)
+        self._last_input = record.input if record is not None else self._last_input
         return clock
 
     def _new_session(self, record: RunRecord, beginning: Beginning, *, keep_views: bool = False) -> RunSession:
@@ -433,63 +377,6 @@ class RunModel(QObject):
         if self.state not in (RunState.FAILED, RunState.CANCELLED) or self.branch is None:
             return None
         return self._tree.last_checkpoint(self.branch)
-
-    # ----------------------------------------------------------------------------------------- from the session
-
-    def _on_session_changed(self) -> None:
-        self._state_pending = True
-        if not self._pump.pending:
-            self._on_frame_done()
-
-    def _fold(self, event: Event) -> None:
-        self._views.fold(event)
-        session = self._session
-        if isinstance(event, CheckpointSaved) and session is not None:
-            self.here = event.checkpoint
-            self._tree.saved(event, session.record, session.signature)
-
-    def _on_frame_done(self) -> None:
-        if self._state_pending:
-            self._state_pending = False
-            self._take_state()
-        everything, self._everything_pending = self._everything_pending, False
-        queue, self._queue_pending = self._queue_pending, False
-        self.updated.emit(self._views.take_update(everything=everything, queued=queue, checkpoints=everything))
-
-    def _take_state(self) -> None:
-        session = self._session
-        if session is None:
-            return
-        if session.recorded and self._tree.branch(session.record.id) is None:
-            self._tree.begin(session.record)
-            self.branch = session.record.id
-            self._everything_pending = True
-        if session.state in ENDED:
-            self._views.settle()
-            if session.state is RunState.FAILED and not session.recorded:
-                self._session = None
-                self._set_state(RunState.IDLE)
-                self.failed_to_start.emit(session.failure)
-                return
-        self._update_tree(session, session.state.value)
-        self._refresh_queue(session)
-        self._set_state(session.state, session.sentence, session.paused_at)
-
-    def _update_tree(self, session: RunSession, state: str) -> None:
-        self._tree.update(session.record, state, session.clock() - session.beginning.clock)
-
-    def _refresh_queue(self, session: RunSession) -> None:
-        queued = session.queued if session.state in HALTED else ()
-        if queued or self.queued:
-            self._queue_pending = True
-            self._edits = self._edits if session.state is RunState.PAUSED else QueueEdits()
-            self.queued = queued_views(queued, self._pinned, self._edits)
-
-    def _set_state(self, state: RunState, sentence: str = "", paused_at: str | None = None) -> None:
-        sentence = sentence or state_sentence(state, superstep=0)
-        if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
-            self.state, self.sentence, self.paused_at = state, sentence, paused_at
-            self.state_changed.emit()
 
 
 def _schemas(document: Workflow) -> dict[str, dict[str, Any]]:

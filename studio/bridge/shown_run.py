@@ -1,0 +1,136 @@
+"""What is shown of a run: views folded frame by frame, the state of the session, the tree of branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.bridge.branch_tree import BranchTree
+from studio.bridge.event_pump import EventPump
+from studio.bridge.folding import RunViews
+from studio.bridge.queued_views import queued_views
+from studio.bridge.run_views import (
+    BranchView,
+    CheckpointView,
+    InvocationView,
+    MessageView,
+    NodeView,
+    OutputView,
+    QueuedView,
+    RequestView,
+    SuperstepView,
+)
+from studio.debugger.forks import QueueEdits
+from studio.debugger.session import RunSession
+from studio.debugger.states import ENDED, HALTED, RunState
+from studio.debugger.wording import state_sentence
+from studio.document.model import Workflow
+from studio.engine.events import CheckpointSaved, Event
+
+
+class ShownRun(QObject):
+    """The reading half of :class:`studio.bridge.run_model.RunModel`.
+
+    Attributes are replaced or changed in place before ``updated`` or ``state_changed``; read them, never change them.
+    """
+
+    state_changed = Signal()
+    """Run state, sentence or which commands apply changed."""
+    updated = Signal(object)
+    """RunUpdate, at most once per frame."""
+    breakpoints_changed = Signal()
+    failed_to_start = Signal(str)
+    """A run could not start, or a command could not be carried out; a whole sentence with the way out."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = RunState.IDLE
+        self.sentence = state_sentence(RunState.IDLE, superstep=0)
+        """The state chip: "Pausing: waits for Writer", "Paused before superstep 4 — breakpoint on Join"."""
+        self.paused_at: str | None = None
+        """Node whose breakpoint holds the run."""
+        self.branch: str | None = None
+        """Branch that is shown."""
+        self.here: str | None = None
+        """The checkpoint that the shown state comes from."""
+        self.queued: list[QueuedView] = []
+        self.breakpoints: frozenset[str] = frozenset()
+        self._tree = BranchTree()
+        self.checkpoints: list[CheckpointView] = self._tree.checkpoints
+        self.branches: list[BranchView] = self._tree.branches
+        self._show(RunViews())
+        self._session: RunSession | None = None
+        self._pinned: Workflow | None = None
+        self._edits = QueueEdits()
+        self._state_pending = False
+        self._queue_pending = False
+        self._everything_pending = False
+        self._pump = EventPump(self._fold, self._on_frame_done, self)
+
+    def _show(self, views: RunViews) -> None:
+        self._views = views
+        self.nodes: dict[str, NodeView] = views.nodes
+        self.invocations: dict[str, InvocationView] = views.invocations
+        self.supersteps: list[SuperstepView] = views.supersteps
+        self.messages: list[MessageView] = views.messages
+        self.outputs: list[OutputView] = views.outputs
+        self.requests: list[RequestView] = views.requests
+        self.shared_state: dict[str, Any] = views.shared_state
+        self.events: Sequence[Event] = views.events
+
+    def _on_session_changed(self) -> None:
+        self._state_pending = True
+        if not self._pump.pending:
+            self._on_frame_done()
+
+    def _fold(self, event: Event) -> None:
+        self._views.fold(event)
+        session = self._session
+        if isinstance(event, CheckpointSaved) and session is not None:
+            self.here = event.checkpoint
+            self._tree.saved(event, session.record, session.signature)
+
+    def _on_frame_done(self) -> None:
+        if self._state_pending:
+            self._state_pending = False
+            self._take_state()
+        everything, self._everything_pending = self._everything_pending, False
+        queue, self._queue_pending = self._queue_pending, False
+        self.updated.emit(self._views.take_update(everything=everything, queued=queue, checkpoints=everything))
+
+    def _take_state(self) -> None:
+        session = self._session
+        if session is None:
+            return
+        if session.recorded and self._tree.branch(session.record.id) is None:
+            self._tree.begin(session.record)
+            self.branch = session.record.id
+            self._everything_pending = True
+        if session.state in ENDED:
+            self._views.settle()
+            if session.state is RunState.FAILED and not session.recorded:
+                self._session = None
+                self._set_state(RunState.IDLE)
+                self.failed_to_start.emit(session.failure)
+                return
+        self._update_tree(session, session.state.value)
+        self._refresh_queue(session)
+        self._set_state(session.state, session.sentence, session.paused_at)
+
+    def _update_tree(self, session: RunSession, state: str) -> None:
+        self._tree.update(session.record, state, session.clock() - session.beginning.clock)
+
+    def _refresh_queue(self, session: RunSession) -> None:
+        queued = session.queued if session.state in HALTED else ()
+        if queued or self.queued:
+            self._queue_pending = True
+            self._edits = self._edits if session.state is RunState.PAUSED else QueueEdits()
+            self.queued = queued_views(queued, self._pinned, self._edits)
+
+    def _set_state(self, state: RunState, sentence: str = "", paused_at: str | None = None) -> None:
+        sentence = sentence or state_sentence(state, superstep=0)
+        if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
+            self.state, self.sentence, self.paused_at = state, sentence, paused_at
+            self.state_changed.emit()
