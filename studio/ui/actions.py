@@ -220,7 +220,7 @@ RUN = (
 )  # fmt: skip
 
 CHECKPOINTS = (
-    Action("checkpoint.restore", "Restore", "Checkpoints", 0, "history", why_not=on_checkpoint("restore"),
+    Action("checkpoint.restore", "Restore…", "Checkpoints", 0, "history", why_not=on_checkpoint("restore"),
            hint="Show the moment of the selected checkpoint and pause there"),
     Action("checkpoint.fork", "Fork", "Checkpoints", 0, "git-branch", why_not=on_checkpoint("fork"),
            hint="Run a new branch from the selected checkpoint"),

@@ -127,8 +127,8 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.input": window.focus_input,
         "run.request": partial(_show_and_focus, window, "requests"),
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
-        "checkpoint.restore": on_page(window, _restore),
-        "checkpoint.fork": on_page(window, _fork),
+        "checkpoint.restore": window.sides.timeline.restore,
+        "checkpoint.fork": window.sides.timeline.fork,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
 
@@ -154,18 +154,6 @@ def _set_start(page: WorkflowPage) -> None:
     items = page.workspace.selection.items
     if len(items) == 1:
         page.canvas.set_start(items[0])
-
-
-def _restore(page: WorkflowPage) -> None:
-    checkpoint = page.workspace.selection.checkpoint
-    if checkpoint is not None:
-        page.workspace.run.restore(checkpoint)
-
-
-def _fork(page: WorkflowPage) -> None:
-    checkpoint = page.workspace.selection.checkpoint
-    if checkpoint is not None:
-        page.workspace.run.fork(checkpoint)
 
 
 def _show_and_focus(window: MainWindow, key: str) -> None:

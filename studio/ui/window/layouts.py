@@ -7,6 +7,7 @@ from typing import Literal
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
+from studio.ui.window.checkpoint_dock import STRIP, CheckpointDock
 from studio.ui.window.dock import PanelDock
 from studio.ui.window.memory import WindowMemory
 
@@ -27,7 +28,7 @@ class WindowLayouts(QObject):
         left: PanelDock,
         right: PanelDock,
         bottom: PanelDock,
-        checkpoints: QDockWidget,
+        checkpoints: CheckpointDock,
         memory: WindowMemory,
     ) -> None:
         super().__init__(window)
@@ -46,6 +47,8 @@ class WindowLayouts(QObject):
         window.splitDockWidget(bottom, checkpoints, Qt.Orientation.Vertical)
         for dock in self._docks():
             dock.hide()
+        checkpoints.folded_changed.connect(self._on_checkpoints_folded_changed)
+        checkpoints.height_wanted.connect(self._on_checkpoints_height_wanted)
 
     def show_docks(self, shown: bool) -> None:
         """Whether there are docks at all: on a workflow yes, on the welcome page no."""
@@ -75,25 +78,30 @@ class WindowLayouts(QObject):
     def reset(self) -> None:
         """The default arrangement of the current layout."""
         self._memory.layouts.pop(self.current, None)
+        self._memory.folded.pop(self.current, None)
         self._before_canvas_only = None
         if self._shown:
             self._default()
         self.changed.emit()
 
     def is_shown(self, side: str) -> bool:
-        """Whether ``left``, ``right``, ``bottom`` or ``checkpoints`` is open."""
-        return self._shown and not self._dock(side).isHidden()
+        """Whether ``left``, ``right``, ``bottom`` or ``checkpoints`` is open; these are never closed, only folded."""
+        folded = side == "checkpoints" and self.checkpoints.folded
+        return self._shown and not folded and not self._dock(side).isHidden()
 
     def toggle(self, side: str) -> None:
         """Opens or closes a side."""
         dock = self._dock(side)
-        dock.setVisible(dock.isHidden())
+        if isinstance(dock, CheckpointDock) and not dock.isHidden():
+            dock.set_folded(not dock.folded)
+        else:
+            dock.setVisible(dock.isHidden())
         self._before_canvas_only = None
         self.changed.emit()
 
     def open(self, side: str) -> None:
         """Opens a side if it is closed."""
-        if self._shown and self._dock(side).isHidden():
+        if self._shown and not self.is_shown(side):
             self.toggle(side)
 
     @property
@@ -122,9 +130,11 @@ class WindowLayouts(QObject):
     def _keep(self) -> None:
         if self._before_canvas_only is None:
             self._memory.layouts[self.current] = bytes(self._window.saveState(VERSION).data()).hex()
+            self._memory.folded[self.current] = self.checkpoints.folded
 
     def _arrange(self) -> None:
         self._before_canvas_only = None
+        self.checkpoints.set_folded(self._memory.folded.get(self.current, self.current == "edit"))
         saved = self._memory.layouts.get(self.current, "")
         try:
             state = QByteArray(bytes.fromhex(saved))
@@ -139,11 +149,23 @@ class WindowLayouts(QObject):
         self.right.show()
         self.bottom.show()
         self.checkpoints.show()
+        self.checkpoints.set_folded(self.current == "edit")
         self.left.setVisible(not small)
         debug = self.current == "debug"
-        height = (220 if small else 304) if debug else (150 if small else 178)
+        height = (220 if small else 304) if debug else (140 if small else 178)
         self._window.resizeDocks([self.left, self.right], [216, 300 if small else 332], Qt.Orientation.Horizontal)
-        self._window.resizeDocks([self.bottom, self.checkpoints], [height, 98], Qt.Orientation.Vertical)
+        self._window.resizeDocks(
+            [self.bottom, self.checkpoints],
+            [height, 28 if self.checkpoints.folded else 28 + STRIP],
+            Qt.Orientation.Vertical,
+        )
+
+    def _on_checkpoints_folded_changed(self) -> None:
+        self.changed.emit()
+
+    def _on_checkpoints_height_wanted(self, height: int) -> None:
+        if self._shown:
+            self._window.resizeDocks([self.checkpoints], [height], Qt.Orientation.Vertical)
 
     def _dock(self, side: str) -> QDockWidget:
         return {"left": self.left, "right": self.right, "bottom": self.bottom, "checkpoints": self.checkpoints}[side]

@@ -14,10 +14,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class WindowMemory:
-    """Bytes of Qt as hexadecimal text. ``inputs`` are earlier run inputs by workflow id, newest first."""
+    """Bytes of Qt as hexadecimal text. ``folded``: whether the checkpoints are, by layout;
+    ``inputs`` are earlier run inputs by workflow id, newest first."""
 
     geometry: str = ""
     layouts: dict[str, str] = field(default_factory=dict)
+    folded: dict[str, bool] = field(default_factory=dict)
     inputs: dict[str, list[str]] = field(default_factory=dict)
 
 

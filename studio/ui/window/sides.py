@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.ui.debug import DebugPanel
+from studio.ui.inspector import InspectorPanel
+from studio.ui.outline import OutlinePanel
+from studio.ui.palette import PalettePanel
 from studio.ui.problems import ProblemsPanel
+from studio.ui.requests import RequestsPanel
+from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
 from studio.ui.status.totals import RunTotals
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.timeline import TimelinePanel
 from studio.ui.widgets.labels import Label
+from studio.ui.window.checkpoint_dock import CheckpointDock
 from studio.ui.window.dock import PanelDock
 from studio.ui.window.layouts import WindowLayouts
 from studio.ui.window.memory import WindowMemory
-from studio.ui.window.panels import make
 
 
 class _Panel(Protocol):
@@ -30,22 +37,22 @@ class Sides(QObject):
         super().__init__(window)
         self._theme = theme
         self._workspace: Workspace | None = None
-        self.palette = make("studio.ui.palette", "PalettePanel", theme)
-        self.outline = make("studio.ui.outline", "OutlinePanel", theme)
-        self.debug = make("studio.ui.debug", "DebugPanel", theme)
-        self.inspector = make("studio.ui.inspector", "InspectorPanel", theme)
-        self.requests = make("studio.ui.requests", "RequestsPanel", theme)
-        self.run = make("studio.ui.run", "RunPanel", theme)
-        self.messages = make("studio.ui.run", "MessagesPanel", theme)
-        self.state = make("studio.ui.run", "StatePanel", theme)
-        self.events = make("studio.ui.run", "EventsPanel", theme)
+        self.palette = PalettePanel(theme)
+        self.outline = OutlinePanel(theme)
+        self.debug = DebugPanel(theme)
+        self.inspector = InspectorPanel(theme)
+        self.requests = RequestsPanel(theme)
+        self.run = RunPanel(theme)
+        self.messages = MessagesPanel(theme)
+        self.state = StatePanel(theme)
+        self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
-        self.timeline = make("studio.ui.timeline", "TimelinePanel", theme)
+        self.timeline = TimelinePanel(theme)
         self.totals = RunTotals(theme)
         self.left = self._left_dock(window)
         self.right = self._right_dock(window)
         self.bottom = self._bottom_dock(window)
-        self.checkpoints = self._checkpoint_dock(window)
+        self.checkpoints = CheckpointDock(theme, self.timeline, window)
         self.layouts = WindowLayouts(window, self.left, self.right, self.bottom, self.checkpoints, memory)
 
     def set_workspace(self, workspace: Workspace | None) -> None:
@@ -56,6 +63,7 @@ class Sides(QObject):
         for panel in self._panels():
             panel.set_workspace(workspace)
         self.totals.set_workspace(workspace)
+        self.checkpoints.set_workspace(workspace)
 
     def show_panel(self, key: str) -> QWidget:
         """Opens the side of a panel and brings the panel to the front."""
@@ -65,14 +73,14 @@ class Sides(QObject):
                 dock.show_panel(key)
                 return dock.panel(key)
         self.layouts.open("checkpoints")
-        return cast(QWidget, self.timeline)
+        return self.timeline
 
     def focus_places(self) -> list[QWidget]:
         """The visible panels, in the order in which F6 visits them."""
         docks = (("left", self.left), ("right", self.right), ("bottom", self.bottom))
         found = [dock.panel(dock.current) for side, dock in docks if self.layouts.is_shown(side)]
         if self.layouts.is_shown("checkpoints"):
-            found.append(cast(QWidget, self.timeline))
+            found.append(self.timeline)
         return found
 
     def _panels(self) -> tuple[_Panel, ...]:
@@ -125,20 +133,6 @@ class Sides(QObject):
         fold.setFixedSize(24, 24)
         fold.clicked.connect(self._on_fold_clicked)
         dock.strip.add_corner(fold)
-        return dock
-
-    def _checkpoint_dock(self, window: QMainWindow) -> QDockWidget:
-        dock = QDockWidget(tr("Checkpoints"), window)
-        dock.setObjectName("dock.checkpoints")
-        dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        nothing = QWidget()
-        nothing.setFixedHeight(0)
-        dock.setTitleBarWidget(nothing)
-        holder = QWidget()
-        column = QVBoxLayout(holder)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.timeline)
-        dock.setWidget(holder)
         return dock
 
     def _on_fold_clicked(self) -> None:

@@ -57,7 +57,7 @@ def test_docks_are_there_for_workflows_only(window: MainWindow) -> None:
     layouts = window.sides.layouts
     assert not any(layouts.is_shown(side) for side in ("left", "right", "bottom"))
     page = window.files.new()
-    assert all(layouts.is_shown(side) for side in ("left", "right", "bottom", "checkpoints"))
+    assert all(layouts.is_shown(side) for side in ("left", "right", "bottom"))
     window.show_export(page)
     assert not layouts.is_shown("right")
     window.tabs.show_page(page)
@@ -320,7 +320,7 @@ def test_the_memory_is_plain_json(window: MainWindow) -> None:
     window.files.new()
     window.close()
     data = json.loads((state_dir() / "window.json").read_text(encoding="utf-8"))
-    assert set(data) == {"geometry", "layouts", "inputs"}
+    assert set(data) == {"geometry", "layouts", "folded", "inputs"}
     assert memory.load().layouts.keys() == {"edit"}
 
 
@@ -349,3 +349,19 @@ def test_linked_sub_workflows_open_in_a_tab(window: MainWindow, tmp_path: Path) 
     page.canvas.open_requested.emit(node)
     assert [p.title for p in window.files.pages()] == ["Outer", "Fact check"]
     document.undo_stack.setClean()
+
+
+def test_checkpoints_are_folded_while_editing_and_open_while_debugging(window: MainWindow) -> None:
+    layouts = window.sides.layouts
+    window.files.new()
+    assert layouts.checkpoints.folded
+    assert layouts.checkpoints.isVisible()
+    layouts.switch("debug")
+    assert not layouts.checkpoints.folded
+    window.actions_["view.checkpoints"].trigger()
+    assert layouts.checkpoints.folded
+    layouts.switch("edit")
+    layouts.checkpoints.header.click()
+    assert not layouts.checkpoints.folded
+    layouts.switch("debug")
+    assert layouts.checkpoints.folded

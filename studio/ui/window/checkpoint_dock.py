@@ -1,0 +1,156 @@
+"""The dock of the checkpoint strip: a header that folds it, and says what is in it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QDockWidget, QSizePolicy, QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.timeline import TimelinePanel
+
+_NO_LIMIT = 16_777_215
+STRIP, TREE = 98, 344
+"""Heights below the header: the strip, and the tree that a double-click on the header opens."""
+
+
+class CheckpointDock(QDockWidget):
+    """Folded it is its header."""
+
+    folded_changed = Signal()
+    height_wanted = Signal(int)
+    """The whole height that the dock should get."""
+
+    def __init__(self, theme: Theme, panel: TimelinePanel, parent: QWidget | None = None) -> None:
+        super().__init__(tr("Checkpoints"), parent)
+        self._theme, self._panel = theme, panel
+        self._workspace: Workspace | None = None
+        self._folded = False
+        self.setObjectName("dock.checkpoints")
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.header = _Header(theme)
+        self.header.clicked.connect(self._on_header_clicked)
+        self.header.double_clicked.connect(self._on_header_double_clicked)
+        self.setTitleBarWidget(self.header)
+        self._holder = QWidget()
+        column = QVBoxLayout(self._holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(panel)
+        self.setWidget(self._holder)
+        theme.changed.connect(self._on_theme_changed)
+
+    @property
+    def folded(self) -> bool:
+        return self._folded
+
+    def set_folded(self, folded: bool) -> None:
+        """Shows the header alone, or the strip below it."""
+        if folded == self._folded:
+            return
+        self._folded = folded
+        self._holder.setVisible(not folded)
+        self.header.folded = folded
+        self._limit()
+        self.header.update()
+        if not folded:
+            self.height_wanted.emit(self.header.sizeHint().height() + self._theme.length(STRIP))
+        self.folded_changed.emit()
+
+    def set_workspace(self, workspace: Workspace | None) -> None:
+        """Shows the checkpoints of another workflow."""
+        if self._workspace is not None:
+            self._workspace.run.updated.disconnect(self._on_run_updated)
+        self._workspace = workspace
+        if workspace is not None:
+            workspace.run.updated.connect(self._on_run_updated)
+        self.header.set_summary(self._panel.summary())
+
+    def _limit(self) -> None:
+        height = self.header.sizeHint().height()
+        self.setMaximumHeight(height if self._folded else _NO_LIMIT)
+
+    def _on_run_updated(self, _update: object) -> None:
+        self.header.set_summary(self._panel.summary())
+
+    def _on_header_clicked(self) -> None:
+        self.set_folded(not self._folded)
+
+    def _on_header_double_clicked(self) -> None:
+        header = self.header.sizeHint().height()
+        tall = self.height() < header + self._theme.length(TREE) - 8
+        self.set_folded(False)
+        self.height_wanted.emit(header + self._theme.length(TREE if tall else STRIP))
+
+    def _on_theme_changed(self) -> None:
+        self._limit()
+
+
+class _Header(QAbstractButton):
+    """Arrow, title, summary."""
+
+    double_clicked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.folded = False
+        self._summary = ""
+        self._hovered = False
+        self.setObjectName("checkpoints_header")
+        self.setText(tr("Checkpoints"))
+        self.setAccessibleName(tr("Checkpoints"))
+        self.setToolTip(tr("Click to fold, double-click for the tree"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.updateGeometry)
+
+    def set_summary(self, text: str) -> None:
+        """What stands behind the title."""
+        if text != self._summary:
+            self._summary = text
+            self.setAccessibleDescription(text)
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, self._theme.length(28))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+        self.double_clicked.emit()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._hovered = True
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hovered = False
+        self.update()
+        super().leaveEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("hover" if self._hovered else "window"))
+        arrow = "chevron-right" if self.folded else "chevron-down"
+        pixmap = self._theme.pixmap(arrow, 13, "text2", self.devicePixelRatioF())
+        painter.drawPixmap(QPoint(11, (self.height() - 13) // 2), pixmap)
+        title = QFontMetrics(self._theme.font("section"))
+        baseline = (self.height() + title.ascent() - title.descent()) // 2
+        painter.setFont(self._theme.font("section"))
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(QPoint(32, baseline), self.text())
+        painter.setFont(self._theme.font("body"))
+        painter.setPen(self._theme.color("muted"))
+        start = 40 + title.horizontalAdvance(self.text())
+        shown = QFontMetrics(self._theme.font("body")).elidedText(
+            self._summary, Qt.TextElideMode.ElideRight, self.width() - start - 12
+        )
+        painter.drawText(QPoint(start, baseline), shown)
+        if self.hasFocus():
+            painter.setPen(QPen(self._theme.color("accent"), 2))
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
