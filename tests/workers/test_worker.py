@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import struct
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
-from studio.workers import CallContext, Limits, Unit, UserCodeError, Worker
+from studio.workers import CallContext, Limits, Unit, UserCodeError, Worker, protocol
 
 
 @dataclass
@@ -418,3 +422,64 @@ async def test_no_key_of_the_studio_reaches_user_code(monkeypatch: pytest.Monkey
     assert result["REGION"] == "north"
     assert "canary-key" not in result.values()
     await worker.close()
+
+
+# ------------------------------------------------------------------------------------------------- end of the studio
+
+_STUDIO = """
+import asyncio, os, signal, sys
+from studio.workers import Unit, Worker
+
+class Host:
+    def printed(self, text, stream):
+        print(text, flush=True)
+
+async def main():
+    worker = Worker()
+    await worker.load([Unit("node", sys.argv[1], "body")])
+    await worker.call("node", 1, host=Host())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems see the end of input only")
+@pytest.mark.parametrize("loop", ["while True: pass", "import re\nre.match('(a+)+b', 'a' * 40)"], ids=["python", "C"])
+async def test_a_busy_worker_ends_with_a_killed_studio(loop: str) -> None:
+    source = f"import os\nprint(os.getpid())\n{loop}"
+    studio = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _STUDIO, source, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
+    )
+    assert studio.stdout is not None
+    pid = int(await asyncio.wait_for(studio.stdout.readline(), 10))
+    assert alive(pid)
+    studio.kill()
+    await studio.communicate()
+    await until(lambda: not alive(pid))
+
+
+async def test_frames_over_standard_pipes_where_descriptors_cannot_be_passed() -> None:
+    def message(**fields: Any) -> bytes:
+        return protocol.frame(fields)
+
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", str(Path(protocol.__file__).with_name("child.py")), "0", "1"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    body = "import os, sys\nos.write(1, b'raw\\n')\nresult = [data, sys.stdin.read()]"
+    units = [{"name": "n", "source": body, "kind": "body"}]
+    sent = message(t="load", id=1, units=units, types={})
+    sent += message(t="call", id=2, target="n", style="node", data="x", context={})
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(sent)
+    received: list[dict[str, Any]] = []
+    while not received or received[-1].get("id") != 2:
+        size = struct.unpack(">I", await asyncio.wait_for(child.stdout.readexactly(4), 10))[0]
+        received.append(json.loads(await child.stdout.readexactly(size)))
+    assert received[-1] == {"t": "ok", "id": 2, "value": ["x", ""]}
+    child.stdin.close()  # the end of input ends the process
+    _, err = await child.communicate()
+    assert (child.returncode, err) == (0, b"raw\n")
