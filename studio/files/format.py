@@ -18,6 +18,9 @@ from studio.files.problems import FileProblem
 MAX_BYTES = 20_000_000
 """Larger files are refused unread: a document of 10,000 nodes has a tenth of it."""
 
+MAX_DEPTH = 200
+"""More levels of nesting than any document has; deeper ones could be read but not written again."""
+
 _KINDS: tuple[type[BaseModel], ...] = (*KNOWN_NODES.values(), UnknownNode, *KNOWN_EDGES.values(), UnknownEdge)
 _TAGS = frozenset(kind.__name__ for kind in _KINDS)
 """What pydantic puts into the path of a value where it chose a class by kind."""
@@ -80,9 +83,22 @@ def _parsed(text: str) -> dict[str, Any]:
         raise FileProblem("The file is nested too deeply.", _FOREIGN) from None
     except ValueError as error:
         raise FileProblem(f"The file cannot be read: {error}.", _RESTORE) from None
+    if _is_deeper(data, MAX_DEPTH):
+        raise FileProblem("The file is nested too deeply.", _FOREIGN)
     if not isinstance(data, dict) or "format" not in data:
         raise FileProblem("The file is not a workflow of Superstep Studio.", _FOREIGN, 1, 1)
     return data
+
+
+def _is_deeper(data: Any, limit: int) -> bool:
+    """Whether lists and objects lie in each other more than ``limit`` times."""
+    level = [data]
+    for _ in range(limit):
+        items = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
+        level = [inner for item in items for inner in item]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -63,7 +63,9 @@ class Journal:
             self._written = workflow
             self.problem = None
         except (OSError, FileProblem) as error:
-            self.problem = FileProblem(f"Changes are not being saved for a crash: {error}", "Save the file yourself.")
+            reason = error.message if isinstance(error, FileProblem) else error.strerror or type(error).__name__
+            message = f"Unsaved changes cannot be kept for the case of a crash: {reason.rstrip('.')}."
+            self.problem = FileProblem(message, "Save the file yourself.")
 
     def saved(self, workflow: Workflow, path: Path | None) -> None:
         """Says that the file has everything: the journal goes, and begins anew with the next change."""

@@ -128,6 +128,7 @@ def test_the_schema_refuses_what_the_program_refuses(values: dict[str, Any]) -> 
         (small(geometry={"places": {"a": {"x": 0, "y": 0}}}).replace('"y": 0', '"y": 1e999'), "too large", ""),
         ("<<<<<<< mine\n{}\n=======\n", "unfinished merge", "line 1, column 1"),
         ("[" * 100_000, "nested too deeply", ""),
+        (small(future=0).replace("0}", "[" * 400 + "]" * 400 + "}"), "nested too deeply", ""),
         ('{"format": "superstep-workflow", "version": 1, "nodes": 5}', "value of nodes", "line 1, column 57"),
         (
             '{"format": "superstep-workflow", "version": 1,\n "nodes": [{"id": "a", "kind": "agent",\n  "name": 7}]}',
