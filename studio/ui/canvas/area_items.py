@@ -8,15 +8,18 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QStaticText,
+    QTextBlock,
     QTextBlockFormat,
+    QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTextFragment,
     QTextOption,
 )
 
 from studio.document.geometry import NOTE
 from studio.ui.canvas.item import NO_PEN, DrawnItem, Look
-from studio.ui.canvas.levels import Level
+from studio.ui.canvas.levels import READABLE
 from studio.ui.canvas.routing import End
 from studio.ui.paint import Ink, draw_glyph, scene_font
 
@@ -71,6 +74,21 @@ class NoteItem(DrawnItem):
         lines.setTopMargin(0)
         lines.setBottomMargin(0)
         cursor.mergeBlockFormat(lines)
+        self._embolden()
+
+    def _embolden(self) -> None:
+        """Bold words get the semibold font: a variable font is not made heavier by a text format's weight."""
+        strong = QTextCharFormat()
+        strong.setFont(scene_font(self.look.theme, "small", pixels=11.5, weight=600)[0])
+        block = self._document.begin()
+        while block.isValid():
+            for part in _fragments(block):
+                if part.charFormat().fontWeight() > 500:
+                    cursor = QTextCursor(self._document)
+                    cursor.setPosition(part.position())
+                    cursor.setPosition(part.position() + part.length(), QTextCursor.MoveMode.KeepAnchor)
+                    cursor.mergeCharFormat(strong)
+            block = block.next()
 
     def out_end(self, case: int = 0) -> End:
         return End(self.x() + self.box.width(), self.y(), "right", 0.0)
@@ -80,6 +98,9 @@ class NoteItem(DrawnItem):
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
         self._paint_paper(painter, tools)
+        self.paint_focus(painter, tools)
+        if self.look.zoom * 11.5 < READABLE:
+            return
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, tools.color("text2"))
         painter.save()
@@ -87,7 +108,6 @@ class NoteItem(DrawnItem):
         painter.translate(10, 8)
         self._document.documentLayout().draw(painter, context)
         painter.restore()
-        self.paint_focus(painter, tools)
 
     def paint_flat(self, painter: QPainter, tools: Ink) -> None:
         self._paint_paper(painter, tools)
@@ -96,6 +116,14 @@ class NoteItem(DrawnItem):
         painter.setBrush(tools.brush("wait_s"))
         painter.setPen(tools.pen("accent", 2.0, cosmetic=True) if self.selected else NO_PEN)
         painter.drawRoundedRect(self.box, 6, 6)
+
+
+def _fragments(block: QTextBlock) -> list[QTextFragment]:
+    found, at = [], block.begin()
+    while not at.atEnd():
+        found.append(at.fragment())
+        at += 1
+    return found
 
 
 class FrameItem(DrawnItem):
@@ -140,11 +168,11 @@ class FrameItem(DrawnItem):
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
         self._paint_area(painter, tools)
-        fixed = self.look.level < Level.NEAR
+        fixed = not self.look.small_text
         painter.save()
         if fixed:
             painter.scale(0.8 / self.look.zoom, 0.8 / self.look.zoom)
-        x, top = 13.0, 8.0
+        x, top = 13.0, 3.0 if fixed else 8.0
         glyph = _GLYPHS.get(self.kind)
         if glyph is not None:
             draw_glyph(painter, tools, glyph, x, top + 1, 13, "text2")

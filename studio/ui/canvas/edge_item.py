@@ -139,8 +139,8 @@ class ChipItem(QGraphicsItem):
 
     @property
     def scale_now(self) -> float:
-        """Pills keep their size on the screen at the middle level."""
-        return 0.8 / self.look.zoom if self.pill and self.look.level == Level.MIDDLE else 1.0
+        """Chips keep their size on the screen where they would become too small to read."""
+        return self.look.chip_scale
 
     @property
     def box(self) -> QRectF:

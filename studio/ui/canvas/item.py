@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from studio.ui.canvas.levels import Level
+from studio.ui.canvas.levels import READABLE, Level
 from studio.ui.paint import Ink, ink
 from studio.ui.theme import Theme
 
@@ -30,6 +30,16 @@ class Look:
         """Turn of the running arcs, 0 to 1."""
         self.titles = True
         """Whether flat cards have titles."""
+
+    @property
+    def chip_scale(self) -> float:
+        """How much larger than in the scene chips are painted, so that their text can be read."""
+        return max(1.0, READABLE / 10.5 / self.zoom)
+
+    @property
+    def small_text(self) -> bool:
+        """Whether text of 11 can be read."""
+        return self.zoom * 11.0 >= READABLE
 
     @property
     def ink(self) -> Ink:

@@ -64,8 +64,9 @@ class JunctionItem(DrawnItem):
     # ---- geometry
 
     def boundingRect(self) -> QRectF:
-        reach = max(self._chip.width / 2 if self._chip else 0.0, (self._note.width + 16) if self._note else 0.0, 24.0)
-        return self.box.adjusted(-reach, -40, reach, 40)
+        widest = max(self._chip.width / 2 if self._chip else 0.0, (self._note.width + 16) if self._note else 0.0, 24.0)
+        # Chips grow to 1.7 times their size at the lowest zoom that shows them.
+        return self.box.adjusted(-widest * 1.75, -44, widest * 1.75, 44)
 
     @property
     def out_port(self) -> QPointF:
@@ -106,14 +107,22 @@ class JunctionItem(DrawnItem):
         if self.hovered or self.lit:
             self.paint_port(painter, tools, self.out_port, "circle")
         if self._chip is not None and (self.look.level == Level.NEAR or self.selected or self.hovered):
-            center = self.chip_center
-            self._chip.paint(painter, center.x() - self._chip.width / 2, center.y() - self._chip.height / 2)
+            self._paint_chip(painter, self._chip, self.chip_center, -self._chip.width / 2)
         if self._note is not None:
-            self._note.paint(painter, self.box.center().x() + 15, self.box.top() - 23)
+            beside = QPointF(self.box.center().x() + 13, self.box.top() - 13)
+            self._paint_chip(painter, self._note, beside, 0.0)
         if self.card.octagon is not None:
             draw_octagon(painter, self.look.theme, self.octagon_rect, self.card.octagon)
         if self.focused:
             self.paint_focus(painter, tools)
+
+    def _paint_chip(self, painter: QPainter, chip: ChipText, at: QPointF, left: float) -> None:
+        scale = self.look.chip_scale
+        painter.save()
+        painter.translate(at)
+        painter.scale(scale, scale)
+        chip.paint(painter, left, -chip.height / 2)
+        painter.restore()
 
     def paint_flat(self, painter: QPainter, tools: Ink) -> None:
         self.paint_body(painter, tools)

@@ -9,6 +9,8 @@ HYSTERESIS = 0.03
 SHADOW_FROM = 0.8
 LEAST, MOST = 0.05, 4.0
 """Zoom goes no further."""
+READABLE = 8.0
+"""Text is never smaller than this on the screen."""
 TITLES_UP_TO = 150
 """At most this many visible cards have titles at :attr:`Level.FLAT`."""
 

@@ -29,7 +29,7 @@ HEADER = 63.0
 RADIUS = 8.0
 PORT_GAP = 6.0
 PORT_HIT = 11.0
-TITLE_X, TITLE_Y, SUBTITLE_Y = 59.0, 15.9, 33.3
+TITLE_X, TITLE_Y, SUBTITLE_Y = 59.0, 15.4, 33.9
 TITLE_MIDDLE = 18.0
 """Height of titles at the middle level, in scene units."""
 TITLE_FLAT = 9.0
@@ -49,6 +49,7 @@ class NodeItem(DrawnItem):
         self.width = CARD[0]
         self.card = Card("", "")
         self.box = QRectF(0, 0, *CARD)
+        self._fitted = 0.3
         self._title = self._subtitle = self._middle = self._flat = QStaticText()
         self._badges: list[tuple[float, ChipText]] = []
         self._footer: list[tuple[float, str, QStaticText]] = []
@@ -97,9 +98,7 @@ class NodeItem(DrawnItem):
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
         self._subtitle = _laid(card.subtitle, *scene_font(theme, "small"), room + 4)
         self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
-        # Laid out for the middle of its zoom range; painted at a fixed height on the screen.
-        font, metrics = scene_font(theme, "tiny", pixels=TITLE_FLAT, weight=500)
-        self._flat = _laid(card.title, font, metrics, self.width * 0.33 - 20)
+        self.fit_title(self._fitted)
         self._badges = []
         right = self.width - 9
         for badge in card.badges:
@@ -118,6 +117,14 @@ class NodeItem(DrawnItem):
             self._footer.append((x, icon, laid))
             x += (16 if icon else 0) + metrics.horizontalAdvance(text) + 10
 
+    def fit_title(self, zoom: float) -> None:
+        """Lays out the title of the flat level, which has a fixed height on the screen, for a zoom."""
+        self._fitted = zoom
+        font, metrics = scene_font(self.look.theme, "tiny", pixels=TITLE_FLAT, weight=500)
+        self._flat = _laid(
+            self.card.title, font, metrics, self.width * zoom - (22 if self.card.status != "idle" else 8)
+        )
+
     # ---- painting
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
@@ -127,16 +134,21 @@ class NodeItem(DrawnItem):
         painter.setFont(scene_font(theme, "title")[0])
         painter.setPen(tools.color("text"))
         painter.drawStaticText(QPointF(TITLE_X, TITLE_Y), self._title)
-        painter.setFont(scene_font(theme, "small")[0])
-        painter.setPen(tools.color("muted"))
-        painter.drawStaticText(QPointF(TITLE_X, SUBTITLE_Y), self._subtitle)
+        if self.look.small_text:
+            painter.setFont(scene_font(theme, "small")[0])
+            painter.setPen(tools.color("muted"))
+            painter.drawStaticText(QPointF(TITLE_X, SUBTITLE_Y), self._subtitle)
         if self._footer:
             self._paint_footer(painter, tools)
         self._paint_ports(painter, tools)
-        for x, chip in self._badges:
-            chip.paint(painter, x, -8)
+        self._paint_badges(painter, self._badges)
         if self._note is not None:
-            self._note.paint(painter, 17, -10)
+            scale = self.look.chip_scale
+            painter.save()
+            painter.translate(17, 0)
+            painter.scale(scale, scale)
+            self._note.paint(painter, 0, -10)
+            painter.restore()
         self._paint_octagon(painter)
         self.paint_focus(painter, tools)
 
@@ -147,10 +159,7 @@ class NodeItem(DrawnItem):
         painter.setPen(tools.color("text"))
         painter.drawStaticText(QPointF(TITLE_X, PORT_Y - self._middle.size().height() / 2), self._middle)
         self._paint_ports(painter, tools)
-        if self.card.requests:
-            for x, chip in self._badges:
-                if chip.icon == "hand":
-                    chip.paint(painter, x, -8)
+        self._paint_badges(painter, [(self.width - 9 - c.width, c) for _, c in self._badges if c.icon == "hand"])
         self._paint_octagon(painter)
         self.paint_focus(painter, tools)
 
@@ -210,6 +219,15 @@ class NodeItem(DrawnItem):
         if self.lit:
             draw_glyph(painter, tools, "plus", self.width - 24, PORT_Y - 8, 16, "run")
 
+    def _paint_badges(self, painter: QPainter, badges: list[tuple[float, ChipText]]) -> None:
+        scale, right = self.look.chip_scale, self.width - 9
+        painter.save()
+        painter.translate(right, 1)
+        painter.scale(scale, scale)
+        for x, chip in badges:
+            chip.paint(painter, x - right, -9)
+        painter.restore()
+
     def _paint_disc(self, painter: QPainter) -> None:
         theme, status = self.look.theme, self.card.status
         draw_kind(painter, theme, DISC, self.card.kind, disc=True)
@@ -225,6 +243,8 @@ class NodeItem(DrawnItem):
     def _paint_footer(self, painter: QPainter, tools: Ink) -> None:
         painter.setPen(tools.pen("line", 1.0))
         painter.drawLine(QPointF(1, HEADER + 0.5), QPointF(self.width - 1, HEADER + 0.5))
+        if not self.look.small_text:
+            return
         painter.setFont(scene_font(self.look.theme, "small")[0])
         for x, icon, text in self._footer:
             if icon:

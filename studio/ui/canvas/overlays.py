@@ -46,10 +46,13 @@ class Overlays(QObject):
         """Follows document, run and selection."""
         view, scene = self._view, self._view.canvas_scene
         self.empty.setVisible(view.workspace is not None and not scene.items_by_id)
-        self._rects = {"border": [], "accent": []}
+        self.map.setVisible(self.minimap_shown and bool(scene.items_by_id))
+        # On the raised grey of the dark theme borders would vanish.
+        plain = "ctl" if scene.look.ink.dark else "border"
+        self._rects = {plain: [], "accent": []}
         for item in scene.items_by_id.values():
             if not isinstance(item, FrameItem | NoteItem):
-                self._rects["accent" if item.selected else "border"].append(item.rect)
+                self._rects["accent" if item.selected else plain].append(item.rect)
         self._on_view_seen_changed()
         queued = following = 0
         if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:
@@ -83,7 +86,7 @@ class Overlays(QObject):
         self.zoom.map.setChecked(shown)
 
     def _on_zoom_minimap_toggled(self, shown: bool) -> None:
-        self.map.setVisible(shown)
+        self.map.setVisible(shown and bool(self._view.canvas_scene.items_by_id))
         self._on_view_seen_changed()
         self.place()
 

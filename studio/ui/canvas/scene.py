@@ -185,6 +185,11 @@ class CanvasScene(QGraphicsScene):
         look.zoom, look.level, look.titles = zoom, level, titles
         if changed:
             self.line_layer.show_level()
+        if level == Level.FLAT and titles:
+            step = int(zoom * 20) / 20
+            for item in self.items_by_id.values():
+                if isinstance(item, NodeItem):
+                    item.fit_title(step)
         if level != Level.FAR and (changed or level <= Level.MIDDLE):
             for item in self.items_by_id.values():
                 item.update()

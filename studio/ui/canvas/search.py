@@ -74,6 +74,7 @@ class SearchPopup(QFrame):
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setStyleSheet("background: transparent")
         self._nothing = QLabel(self)
         self._nothing.setProperty("role", "muted")
         self._nothing.setWordWrap(True)

@@ -64,13 +64,14 @@ class ZoomBar(FloatingBox):
         self.out = self._button("own:minus", tr("Zoom out (Ctrl+-)"))
         self.percent = self._button("", tr("Zoom to 100 % (Ctrl+0)"))
         self.percent.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.percent.setFixedWidth(theme.length(50))
+        self.percent.setFixedWidth(theme.length(48))
+        self.percent.setFont(theme.font("body"))
         self.into = self._button("own:plus", tr("Zoom in (Ctrl++)"))
         line = QFrame(self)
         line.setProperty("line", True)
         line.setFixedSize(1, 20)
         self.fit = self._button("own:fit", tr("Fit all (Home)"))
-        self.arrange = self._button("own:arrange", tr("Arrange from left to right (Ctrl+Shift+L)"), tr("Arrange"))
+        self.arrange = self._button("own:arrange", tr("Arrange from left to right (Ctrl+Shift+L)"), " " + tr("Arrange"))
         self.map = self._button("own:minimap", tr("Minimap (Ctrl+Shift+M)"))
         self.map.setCheckable(True)
         for widget in (self.out, self.percent, self.into, line, self.fit, self.arrange, self.map):
@@ -80,7 +81,7 @@ class ZoomBar(FloatingBox):
         self.percent.clicked.connect(self.actual_requested)
         self.fit.clicked.connect(self.fit_requested)
         self.arrange.clicked.connect(self.arrange_requested)
-        self.map.toggled.connect(self.minimap_toggled)
+        self.map.toggled.connect(self._on_map_toggled)
         self.show_zoom(1.0)
 
     def _button(self, icon: str, tip: str, text: str = "") -> QToolButton:
@@ -99,6 +100,10 @@ class ZoomBar(FloatingBox):
         elif icon:
             button.setFixedWidth(28)
         return button
+
+    def _on_map_toggled(self, shown: bool) -> None:
+        self.map.setIcon(self.theme.icon("own:minimap", "accent" if shown else "text"))
+        self.minimap_toggled.emit(shown)
 
     def show_zoom(self, zoom: float) -> None:
         self.percent.setText(f"{zoom * 100:.0f} %")

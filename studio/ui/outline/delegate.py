@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.ui.outline.tree import Row
-from studio.ui.paint import KIND_ICONS, ChipText, Ink, draw_badge, draw_glyph, draw_kind, draw_octagon, ink
+from studio.ui.paint import KIND_ICONS, ChipText, Ink, draw_badge, draw_glyph, draw_kind, draw_octagon, ink, scene_font
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
@@ -36,19 +36,14 @@ class OutlineDelegate(QStyledItemDelegate):
         if not isinstance(row, Row):
             return
         tools, theme = ink(self._theme), self._theme
-        rect, state = option.rect, option.state
+        rect = option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, tools.brush("sel"))
-            if state & QStyle.StateFlag.State_HasFocus:
-                painter.fillRect(QRect(rect.left(), rect.top(), 2, rect.height()), tools.brush("accent"))
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(rect, tools.brush("hover"))
         x = self._paint_front(painter, tools, rect, row)
         right = self._paint_marks(painter, tools, rect, row, index)
-        painter.setFont(theme.font("body"))
-        metrics = QFontMetrics(theme.font("body"))
+        font, _ = scene_font(theme, "body")
+        painter.setFont(font)
+        metrics = QFontMetrics(font)
         room = max(0, right - x)
         name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, room)
         painter.setPen(tools.color("text"))
@@ -62,12 +57,12 @@ class OutlineDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_front(self, painter: QPainter, tools: Ink, rect: QRect, row: Row) -> int:
-        x, middle = rect.left() + 2, rect.center().y() + 0.5
+        x, middle = rect.left() + 17, rect.center().y() + 0.5
         if row.mark:
             painter.setFont(self._theme.font("code-small"))
             painter.setPen(tools.color("muted"))
-            painter.drawText(QRect(x, rect.top(), 14, rect.height()), Qt.AlignmentFlag.AlignCenter, row.mark)
-            return x + 20
+            painter.drawText(QRect(x - 8, rect.top(), 14, rect.height()), Qt.AlignmentFlag.AlignCenter, row.mark)
+            return x + 10
         if row.kind in _PLAIN:
             draw_glyph(painter, tools, KIND_ICONS[row.kind].removeprefix("own:"), x + 2.5, middle - 6.5, 13, "muted")
         else:

@@ -24,6 +24,7 @@ from studio.ui.outline.delegate import (
     OutlineDelegate,
 )
 from studio.ui.outline.tree import Row, outline
+from studio.ui.outline.tree_view import OutlineTree
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
@@ -41,7 +42,7 @@ class OutlinePanel(QWidget):
         self._following = False
         """The tree shows the selection: its own change is not a click."""
         self.model = QStandardItemModel(self)
-        self.tree = QTreeView(self)
+        self.tree = OutlineTree(theme, self)
         self.tree.setModel(self.model)
         self.tree.setHeaderHidden(True)
         self.tree.setFrameShape(QFrame.Shape.NoFrame)

@@ -31,10 +31,12 @@ _COLORS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _font(theme: Theme, small: bool, strong: bool) -> tuple[QFont, QFontMetricsF]:
+def _font(theme: Theme, text: str, *, small: bool, strong: bool) -> tuple[QFont, QFontMetricsF]:
+    tabular = text.isdigit()
     if small:
-        return scene_font(theme, "tiny", pixels=ROLES["tiny"][0] * theme.font("small").pixelSize() / ROLES["small"][0])
-    return scene_font(theme, "small", weight=600 if strong else 500)
+        pixels = ROLES["tiny"][0] * theme.font("small").pixelSize() / ROLES["small"][0]
+        return scene_font(theme, "tiny", pixels=pixels, weight=600 if strong else 500, tabular=tabular)
+    return scene_font(theme, "small", weight=600 if strong else 500, tabular=tabular)
 
 
 @dataclass(slots=True)
@@ -64,7 +66,9 @@ class ChipText:
         for text, strong in ((self.strong, True), (self.text, False)):
             if not text:
                 continue
-            font, metrics = _font(self.theme, self.small, strong or self.look == "run")
+            font, metrics = _font(
+                self.theme, text, small=self.small, strong=strong or self.look not in ("outline", "dim", "plain")
+            )
             laid = QStaticText(text)
             laid.setTextFormat(Qt.TextFormat.PlainText)
             laid.prepare(font=font)

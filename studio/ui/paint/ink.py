@@ -62,22 +62,25 @@ def ink(theme: Theme) -> Ink:
     return found
 
 
-_fonts: dict[tuple[str, float, int], tuple[QFont, QFontMetricsF]] = {}
+_fonts: dict[tuple[str, float, int, bool], tuple[QFont, QFontMetricsF]] = {}
 
 
-def scene_font(theme: Theme, role: str, *, pixels: float = 0.0, weight: int = 0) -> tuple[QFont, QFontMetricsF]:
-    """A role's font for text on the canvas, with its metrics: unhinted, so that widths scale with the zoom, and
-    without tabular figures, which nothing on the canvas lines up and which set hyphens apart.
+def scene_font(
+    theme: Theme, role: str, *, pixels: float = 0.0, weight: int = 0, tabular: bool = False
+) -> tuple[QFont, QFontMetricsF]:
+    """A role's font for painted text, with its metrics: unhinted, so that widths scale with the zoom.
 
-    ``pixels`` and ``weight`` replace those of the role; fractions of a pixel are kept.
+    ``pixels`` and ``weight`` replace those of the role; fractions of a pixel are kept. Tabular figures are for numbers
+    only: in words they set hyphens apart.
     """
     source = theme.font(role)
-    key = (source.key(), pixels, weight)
+    key = (source.key(), pixels, weight, tabular)
     found = _fonts.get(key)
     if found is None:
         made = QFont(source)
         made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        made.unsetFeature(QFont.Tag("tnum"))
+        if not tabular:
+            made.unsetFeature(QFont.Tag("tnum"))
         if pixels:
             # Only point sizes may be fractions; Qt measures them in the logical resolution of the screen.
             made.setPointSizeF(pixels * 72.0 / QGuiApplication.primaryScreen().logicalDotsPerInchY())

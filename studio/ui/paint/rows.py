@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from studio.ui.paint.ink import ink
+from studio.ui.paint.ink import ink, scene_font
 from studio.ui.paint.marks import draw_kind
 from studio.ui.theme import Theme
 
@@ -36,10 +36,7 @@ class KindDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
         if index.data(HEADER_ROLE):
-            painter.setFont(theme.font("small"))
-            font = painter.font()
-            font.setWeight(font.Weight.DemiBold)
-            painter.setFont(font)
+            painter.setFont(scene_font(theme, "small", weight=600)[0])
             painter.setPen(tools.color("muted"))
             painter.drawText(rect.adjusted(12, 5, -12, 0), Qt.AlignmentFlag.AlignVCenter, text)
             painter.restore()
@@ -53,11 +50,11 @@ class KindDelegate(QStyledItemDelegate):
         tile = QRectF(rect.left() + 12, rect.center().y() - 10.5, 22, 22)
         draw_kind(painter, theme, tile, str(index.data(KIND_ROLE) or ""))
         hint = str(index.data(HINT_ROLE) or "")
-        painter.setFont(theme.font("small"))
+        painter.setFont(scene_font(theme, "small")[0])
         room = painter.fontMetrics().horizontalAdvance(hint) + 12 if hint else 0
         painter.setPen(tools.color("muted"))
         painter.drawText(rect.adjusted(0, 0, -12, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, hint)
-        painter.setFont(theme.font("body"))
+        painter.setFont(scene_font(theme, "body")[0])
         painter.setPen(tools.color("text"))
         label = rect.adjusted(42, 0, -12 - room, 0)
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, label.width())
