@@ -234,14 +234,14 @@ class RunModel(ShownRun):
     async def _list_branches(self) -> None:
         assert self._services is not None
         await self._tree.load(await self._opened_store())
-        self._mark_unfit(self._services)
+        await self._mark_unfit(self._services)
         self._everything_pending = True
         self._on_frame_done()
         self.state_changed.emit()
 
-    def _mark_unfit(self, services: RunServices) -> None:
+    async def _mark_unfit(self, services: RunServices) -> None:
         if self._tree.checkpoints:
-            self._tree.mark_unfit(services.signature(services.document()))
+            self._tree.mark_unfit(await services.signature(services.document()))
 
     async def _reopen(self) -> None:
         assert self._services is not None
@@ -336,7 +336,7 @@ class RunModel(ShownRun):
         """Makes the views of a moment from the logs. Gives the run's time there."""
         assert self._services is not None
         store, services = await self._opened_store(), self._services
-        self._mark_unfit(services)
+        await self._mark_unfit(services)
         views = RunViews(schemas=_schemas(services.document()))
         clock = await replay(self._tree.way_to(run, checkpoint), store, services.codec, views.fold)
         views.settle()

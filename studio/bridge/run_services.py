@@ -10,6 +10,10 @@ from studio.debugger.session import Runnable
 from studio.document.model import Workflow
 
 
+async def _no_signature(_workflow: Workflow) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RunServices:
     """``open_store`` is called when the model opens if ``store_exists``, else before the first run; ``prepare`` once
@@ -21,4 +25,4 @@ class RunServices:
     prepare: Callable[[Workflow], Awaitable[Runnable]]
     codec: Codec
     store_exists: Callable[[], bool] = lambda: True
-    signature: Callable[[Workflow], str] = lambda _workflow: ""
+    signature: Callable[[Workflow], Awaitable[str]] = _no_signature

@@ -85,7 +85,7 @@ class Workspaces:
             store_exists=lambda: run_store(document.workflow.id).exists(),
             prepare=lambda workflow: prepare(workflow, self.source, folder()),
             codec=self._codec,
-            signature=lambda workflow: signature_of(workflow, self.source, folder()),
+            signature=lambda workflow: signature_of(workflow, folder()),
         )
 
 

@@ -12,6 +12,8 @@ from studio.debugger.states import Happening
 
 _SETTLE_TURNS = 4
 """Loop turns in which another delivery of the same superstep may still start a node."""
+_FRAME = 0.016
+_CALLS_PER_FRAME = 4
 
 
 def node_path(node: str, inside: Sequence[str]) -> str:
@@ -42,6 +44,7 @@ class DebuggerGate:
         self._passes: int | None = None
         self._boundary: asyncio.Future[None] | None = None
         self._running: dict[str, str] = {}
+        self._frame = self._calls = 0
         self.superstep = 0
         """The superstep that runs, or the one that waits at its boundary."""
         self.queued: tuple[QueuedMessage, ...] = ()
@@ -106,7 +109,17 @@ class DebuggerGate:
                 self.held.remove(held)
 
     async def before_model_call(self, node: str, messages: Sequence[Any], inside: tuple[str, ...]) -> None:
-        """Model calls are not held yet."""
+        """Model calls are not held; but many at once are spread over frames, as each costs some milliseconds to set
+        up."""
+        loop = asyncio.get_running_loop()
+        while True:
+            frame = int(loop.time() / _FRAME)
+            if frame != self._frame:
+                self._frame, self._calls = frame, 0
+            if self._calls < _CALLS_PER_FRAME:
+                self._calls += 1
+                return
+            await asyncio.sleep(_FRAME)
 
     # ---------------------------------------------------------------------------------- who runs at the moment
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from studio.assembly import Plan, PlanError, ServiceSource, compile_plan
+from studio.agents.client import ChatRequest, ChunkSink, RunHooks
+from studio.agents.messages import AgentReply
+from studio.assembly import Plan, PlanError, Services, ServiceSource, compile_plan
 from studio.document.model import Workflow
 from studio.engine import Workflow as Graph
 from studio.files import dumps
+from studio.workers import Worker
 
 
 class PinnedPlan:
@@ -42,9 +46,25 @@ async def prepare(document: Workflow, source: ServiceSource, folder: Path | None
     return PinnedPlan(plan)
 
 
-def signature_of(document: Workflow, source: ServiceSource, folder: Path | None) -> str:
-    """The graph signature that decides which checkpoints can go on; "" if the document cannot run."""
+async def signature_of(document: Workflow, folder: Path | None) -> str:
+    """The graph signature that decides which checkpoints can go on; "" if the document cannot run. Made in a thread."""
+    return await asyncio.to_thread(_signature, document, folder)
+
+
+def _signature(document: Workflow, folder: Path | None) -> str:
+    services = Services(lambda _node: _NoClient(), Worker(), trusted=True, folder=folder)
     try:
-        return compile_plan(document, source.services(document, folder)).engine.signature
+        return compile_plan(document, services).engine.signature
     except PlanError:
         return ""
+
+
+class _NoClient:
+    """Stands for a client in a plan that is never run."""
+
+    model = ""
+
+    async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
+        raise AssertionError("This plan is not run.")
+
+    async def close(self) -> None: ...

@@ -123,3 +123,19 @@ async def test_a_cancelled_held_node_is_forgotten() -> None:
     held.cancel()
     await asyncio.gather(held, return_exceptions=True)
     assert gate.held == []
+
+
+async def test_many_model_calls_at_once_are_spread_over_frames() -> None:
+    gate, _ = _gate()
+    loop = asyncio.get_running_loop()
+    times: list[float] = []
+
+    async def call() -> None:
+        await gate.before_model_call("a", (), ())
+        times.append(loop.time())
+
+    await asyncio.gather(*(call() for _ in range(12)))
+    assert len(times) == 12
+    assert max(times) - min(times) >= 0.016
+    for at in times:
+        assert sum(at <= other < at + 0.015 for other in times) <= 8
