@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from studio.agents.offline import OfflineModel, serve
-from studio.assembly import offline_model
+from studio.assembly import served_model
 from studio.cli.documents import read
 from studio.cli.exits import INTERRUPTED, usage
 from studio.cli.interrupts import on_interrupt
@@ -14,7 +14,10 @@ from studio.cli.interrupts import on_interrupt
 
 def command(options: argparse.Namespace) -> int:
     """Serves until Ctrl+C."""
-    model = offline_model(read(options.file)[0]) if options.file else OfflineModel({}, {})
+    model = OfflineModel({}, {})
+    if options.file:
+        workflow, path = read(options.file)
+        model = served_model(workflow, path.parent)
     return asyncio.run(_serve(model, options.port))
 
 
