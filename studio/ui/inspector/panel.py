@@ -70,6 +70,7 @@ class InspectorPanel(Panel):
         self._page = page
         if page is not None:
             self._layout.addWidget(page)
+            page.show()
 
     def _on_selection_changed(self) -> None:
         self._show()

@@ -334,7 +334,7 @@ class TimelineView(QAbstractScrollArea):
             flags.append((tr("cannot be restored"), "lock", "fail", -35.0))
         for text, icon, tone, down in flags:
             width = chip_width(self._theme, text, icon)
-            x = at.x() + 22 - width if spot.splits else at.x() - width / 2
+            x = at.x() + 22 - width if spot.splits and tone == "accent" else at.x() - width / 2
             top = at.y() + (down if self.is_tree else 13)
             paint_chip(painter, self._theme, QRectF(x, top, width, 18), text, icon, tone)
 

@@ -54,7 +54,7 @@ class LineField(QLineEdit):
             return
         at = self.cursorPosition()
         self.setText(text)
-        self.setCursorPosition(min(at, len(text)) if self.hasFocus() else 0)
+        self.setCursorPosition(min(at, len(text)))
 
     def set_bad(self, bad: bool) -> None:
         """Draws the outline of an error."""
@@ -124,12 +124,18 @@ class TextBox(QTextEdit):
         if text == now:
             return
         start, end_now, end_text = changed_span(now, text)
+        at = self.textCursor().position()
+        if at >= end_now and at > start:
+            at += end_text - end_now
         self._showing = True
         cursor = QTextCursor(self.document())
         cursor.setPosition(start)
         cursor.setPosition(end_now, QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText(text[start:end_text])
         self.document().clearUndoRedoStacks()
+        mine = self.textCursor()
+        mine.setPosition(max(0, min(at, len(text))))
+        self.setTextCursor(mine)
         self._showing = False
         self._fit()
 
