@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from studio.document import patterns
-from studio.document.base import Model
+from studio.document.frozen import Model
 
 
 class Rule(Model):

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
 
-from studio.document.base import Model
 from studio.document.conditions import Condition
+from studio.document.frozen import Model
 
 # ---------------------------------------------------------------------------------------------------- nodes
 

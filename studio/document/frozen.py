@@ -1,4 +1,4 @@
-"""The base of everything in a document."""
+"""The frozen model that every part of a document is."""
 
 from __future__ import annotations
 
