@@ -26,6 +26,7 @@ from studio.agents.messages import (
     ToolCall,
     ToolResult,
     Usage,
+    UsagePart,
     assistant,
     user,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Usage",
+    "UsagePart",
     "assistant",
     "user",
 ]

@@ -86,7 +86,39 @@ class ErrorPart:
     type: Literal["error"] = "error"
 
 
-Part = Text | Reasoning | Data | ToolCall | ToolResult | ApprovalRequest | ApprovalResponse | ErrorPart
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of model calls; None is unknown. ``partial``: some calls reported none (shown "≥")."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+    partial: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        def plus(a: int | None, b: int | None) -> int | None:
+            return b if a is None else a if b is None else a + b
+
+        unknown = (self.input is None and self.output is None) or (other.input is None and other.output is None)
+        return Usage(
+            plus(self.input, other.input),
+            plus(self.output, other.output),
+            plus(self.cached, other.cached),
+            plus(self.reasoning, other.reasoning),
+            self.partial or other.partial or unknown,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePart:
+    """Token counts told as content of a message; never shown to a model."""
+
+    usage: Usage
+    type: Literal["usage"] = "usage"
+
+
+Part = Text | Reasoning | Data | ToolCall | ToolResult | ApprovalRequest | ApprovalResponse | ErrorPart | UsagePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +145,6 @@ def user(text: str) -> Message:
 def assistant(text: str, author: str | None = None) -> Message:
     """An assistant message of one text."""
     return Message("assistant", (Text(text),), author)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts of model calls; None is unknown. ``partial``: some calls reported none (shown "≥")."""
-
-    input: int | None = None
-    output: int | None = None
-    cached: int | None = None
-    reasoning: int | None = None
-    partial: bool = False
-
-    def __add__(self, other: Usage) -> Usage:
-        def plus(a: int | None, b: int | None) -> int | None:
-            return b if a is None else a if b is None else a + b
-
-        unknown = (self.input is None and self.output is None) or (other.input is None and other.output is None)
-        return Usage(
-            plus(self.input, other.input),
-            plus(self.output, other.output),
-            plus(self.cached, other.cached),
-            plus(self.reasoning, other.reasoning),
-            self.partial or other.partial or unknown,
-        )
 
 
 @dataclass(frozen=True, slots=True)

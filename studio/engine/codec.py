@@ -9,7 +9,7 @@ from typing import Any
 
 from studio.agents import messages as m
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
-from studio.engine.values import Record, SubRequest, SubResponse, plain
+from studio.engine.values import Record, ResetChat, ResetNode, SubRequest, SubResponse, TurnToken, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ _CLASSES: dict[str, type] = {
     "approval": m.ApprovalRequest,
     "approved": m.ApprovalResponse,
     "error": m.ErrorPart,
+    "usage_part": m.UsagePart,
     "message": m.Message,
     "usage": m.Usage,
     "agent_reply": m.AgentReply,
@@ -37,6 +38,9 @@ _CLASSES: dict[str, type] = {
     "record": Record,
     "sub_request": SubRequest,
     "sub_response": SubResponse,
+    "turn_token": TurnToken,
+    "reset_chat": ResetChat,
+    "reset_node": ResetNode,
     "queued": QueuedMessage,
     "pending": PendingRequest,
     "checkpoint": Checkpoint,

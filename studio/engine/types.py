@@ -19,8 +19,9 @@ from studio.agents.messages import (
     Text,
     ToolCall,
     ToolResult,
+    UsagePart,
 )
-from studio.engine.values import Record, SubRequest, SubResponse
+from studio.engine.values import Record, ResetChat, ResetNode, SubRequest, SubResponse, TurnToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class RecordType:
 
 Type = type[Any] | AnyType | ListOf | UnionOf | RecordType
 
-CONTENT = UnionOf(Text, Reasoning, Data, ToolCall, ToolResult, ApprovalRequest, ApprovalResponse, ErrorPart)
+CONTENT = UnionOf(Text, Reasoning, Data, ToolCall, ToolResult, ApprovalRequest, ApprovalResponse, ErrorPart, UsagePart)
 """One part of a message."""
 
 _NAMES: dict[Type, str] = {
@@ -77,6 +78,11 @@ _NAMES: dict[Type, str] = {
     AgentUpdate: "agent_update",
     SubRequest: "sub_request",
     SubResponse: "sub_response",
+    TurnToken: "turn_token",
+    ResetChat: "reset_chat",
+    ResetNode: "reset_node",
+    ApprovalResponse: "approval_response",
+    ToolResult: "tool_result",
 }
 _BY_NAME: dict[str, Type] = {name: kind for kind, name in _NAMES.items()}
 

@@ -1,4 +1,4 @@
-"""Values that travel: records of declared types, and questions of nested workflows. All immutable."""
+"""Values that travel: records of declared types, questions of nested workflows, turn tokens. All immutable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from studio.checkpoints.snapshot import copied
 
-__all__ = ["Record", "SubRequest", "SubResponse", "copied", "plain"]
+__all__ = ["Record", "ResetChat", "ResetNode", "SubRequest", "SubResponse", "TurnToken", "copied", "plain"]
 
 
 def _frozen(value: Any) -> Any:
@@ -86,3 +86,20 @@ class SubResponse:
 
     request: str
     data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class TurnToken:
+    """Lets a turn-token agent take its turn. ``emit_events`` None: the agent's own option decides about updates."""
+
+    emit_events: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResetChat:
+    """A turn-token agent forgets its conversation; what it has buffered and what it waits for stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResetNode:
+    """A turn-token agent becomes as new: conversation, buffer and open questions are gone."""

@@ -71,11 +71,15 @@ def unserviced(reply: AgentReply) -> Unserviced:
     for part in (part for message in reply.messages for part in message.parts):
         match part:
             case ApprovalRequest():
-                _add(found.approvals, part.id, part, "approval")
+                if part.id in found.approvals:
+                    raise DuplicateRequest(f"two approvals with the id {part.id!r}")
+                found.approvals[part.id] = part
             case ApprovalResponse():
                 found.approvals.pop(part.id, None)
             case ToolCall():
-                _add(found.calls, part.call_id, part, "call")
+                if part.call_id in found.calls:
+                    raise DuplicateRequest(f"two calls with the id {part.call_id!r}")
+                found.calls[part.call_id] = part
             case ToolResult():
                 found.calls.pop(part.call_id, None)
     for approval in found.approvals.values():
@@ -87,4 +91,47 @@ def unserviced(reply: AgentReply) -> Unserviced:
     return found
 
 
-def _add[T](table: dict[str, T], id: str, part: T, kind: str) -> None: ...
+class MessageIds:
+    """Ids for the updates of one streamed reply that come without, so that the chunks of one message stay together.
+
+    A generated id is kept until the response, or a known role, changes, or an update brings an id of its own. An update
+    that shows nothing keeps its missing id.
+    """
+
+    def __init__(self) -> None:
+        self._current: str | None = None
+        self._response: str | None = None
+        self._role: Role | None = None
+        self._seen: list[tuple[Role, str]] = []
+
+    def named(self, update: AgentUpdate) -> AgentUpdate:
+        """The update with an id, if it shows anything."""
+        own = (update.message_id or "").strip()
+        if own:
+            self._current = None
+            self._note(update.role, own)
+            return update
+        if not any(not isinstance(part, Text) or part.text for part in update.parts):
+            return update
+        if self._current is None or update.response_id != self._response or update.role != self._role:
+            self._current, self._response, self._role = uuid4().hex, update.response_id, update.role
+        self._note(update.role, self._current)
+        return replace(update, message_id=self._current)
+
+    def _note(self, role: Role, id: str) -> None:
+        if (role, id) not in self._seen:
+            self._seen.append((role, id))
+
+    def carried_over(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages of the whole reply, with the ids under which their chunks were shown."""
+        waiting = list(self._seen)
+        taken: list[Message] = []
+        for message in messages:
+            at = next((n for n, (role, _) in enumerate(waiting) if role == message.role), None)
+            if at is None:
+                taken.append(message)
+                continue
+            _, id = waiting[at]
+            del waiting[: at + 1]
+            taken.append(message if message.id is not None else replace(message, id=id))
+        return tuple(taken)
