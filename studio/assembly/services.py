@@ -18,6 +18,7 @@ from studio.assembly.plan import NoClientError, Services
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.files import FileProblem, read_workflow
 from studio.settings import trust
+from studio.settings.preferences import Preferences
 from studio.settings.profiles import REFERENCES, Profile, Profiles
 from studio.settings.secrets import SecretProblem, Secrets
 from studio.workers import Worker
@@ -117,6 +118,7 @@ class ServiceSource:
 
     ``profiles`` is asked each time, so that a changed profile counts for the next run. ``provider``: a profile name
     that overrules those of the nodes. ``trusts``: whether the code of a document may run, by default the trust list.
+    ``preferences`` gives the Python for code of documents that choose none, and the time limit of a call.
     """
 
     def __init__(
@@ -126,15 +128,13 @@ class ServiceSource:
         *,
         provider: str | None = None,
         trusts: Callable[[Workflow], bool] = trust.is_trusted,
-        interpreter: str | None = None,
-        call_seconds: float = 60.0,
+        preferences: Callable[[], Preferences] = Preferences,
     ) -> None:
         self._profiles = profiles
         self._secrets = secrets
         self._provider = provider
         self._trusts = trusts
-        self._interpreter = interpreter or None
-        self._call_seconds = call_seconds
+        self._preferences = preferences
         self._clients: dict[str, tuple[Profile, ProfileClient]] = {}
         self._offline: dict[tuple[str, ...], tuple[str, OpenAIChatClient]] = {}
         self._retired: list[ChatClient] = []
@@ -177,12 +177,12 @@ class ServiceSource:
             worker=self._worker(workflow, key) if trusted else None,
             trusted=trusted,
             folder=folder,
-            call_seconds=self._call_seconds,
+            call_seconds=self._preferences().call_seconds,
             inner=inner,
         )
 
     def _worker(self, workflow: Workflow, key: tuple[str, ...]) -> Worker:
-        interpreter = workflow.interpreter or self._interpreter
+        interpreter = workflow.interpreter or self._preferences().interpreter or None
         key = (*key, f"python:{interpreter or ''}")
         worker = self._workers.get(key)
         if worker is None:

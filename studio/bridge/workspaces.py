@@ -18,6 +18,7 @@ from studio.debugger.preparation import prepare, signature_of
 from studio.document.model import Workflow
 from studio.engine import Codec
 from studio.settings.places import run_store
+from studio.settings.preferences import read_preferences
 from studio.settings.profiles import read_profiles
 from studio.settings.secrets import Secrets
 
@@ -30,7 +31,7 @@ class Workspaces:
 
     def __init__(self, secrets: Secrets | None = None) -> None:
         self.secrets = secrets or Secrets()
-        self.source = ServiceSource(lambda: read_profiles()[0], self.secrets)
+        self.source = ServiceSource(lambda: read_profiles()[0], self.secrets, preferences=lambda: read_preferences()[0])
         self._codec = Codec()
         self._open: list[Workspace] = []
         self._closing: set[asyncio.Task[None]] = set()

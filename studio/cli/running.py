@@ -27,6 +27,7 @@ from studio.document.model import Workflow
 from studio.engine import Codec
 from studio.settings import trust
 from studio.settings.places import run_store
+from studio.settings.preferences import read_preferences
 from studio.settings.profiles import read_profiles
 from studio.settings.secrets import Secrets
 
@@ -115,6 +116,7 @@ class _Run:
             Secrets(),
             provider=self._options.provider,
             trusts=(lambda _workflow: True) if self._options.trust else trust.is_trusted,
+            preferences=lambda: read_preferences()[0],
         )
         store = self._store()
         try:

@@ -22,7 +22,6 @@ class Preferences:
     font_scale: float = 1.0
     reduce_motion: bool = False
     reopen_last: bool = True
-    default_profile: str = ""
     interpreter: str = ""
     autosave_seconds: float = 2.0
     call_seconds: float = 60.0
