@@ -47,6 +47,8 @@ def _adapted(value: Any, name: str = "") -> Any:
 
 
 def _with_lines(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    if {"type": "string"} in schema.get("anyOf", ()) and name not in SINGLE_LINE:
+        return {**schema, "anyOf": [*schema["anyOf"], _TEXT["anyOf"][1]]}
     if schema.get("type") != "string" or name in SINGLE_LINE or "enum" in schema or "const" in schema:
         return schema
     return {**{key: item for key, item in schema.items() if key != "type"}, **_TEXT}
