@@ -481,5 +481,5 @@ async def test_frames_over_standard_pipes_where_descriptors_cannot_be_passed() -
         received.append(json.loads(await child.stdout.readexactly(size)))
     assert received[-1] == {"t": "ok", "id": 2, "value": ["x", ""]}
     child.stdin.close()  # the end of input ends the process
-    _, err = await child.communicate()
+    _, err = await asyncio.wait_for(child.communicate(), 10)
     assert (child.returncode, err) == (0, b"raw\n")
