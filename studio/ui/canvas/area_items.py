@@ -142,6 +142,8 @@ class FrameItem(DrawnItem):
 
     def show_frame(self, name: str, kind: str, detail: str, members: tuple[str, ...], rect: QRectF) -> None:
         """Shows this around ``rect`` (scene coordinates)."""
+        if (name, kind, detail, members, rect) == (self.name, self.kind, self.detail, self.members, self.rect):
+            return
         self.prepareGeometryChange()
         self.name, self.kind, self.detail, self.members = name, kind, detail, members
         self.setPos(rect.topLeft())

@@ -195,11 +195,12 @@ class Camera(QGraphicsView):
         many = self.level == Level.FAR or count > MANY
         self.setViewportUpdateMode(_MODE.BoundingRectViewportUpdate if many else _MODE.MinimalViewportUpdate)
 
-    def _on_scene_refreshed(self) -> None:
+    def _on_scene_refreshed(self, moved: bool) -> None:
         self.far.spoil()
-        bounds = self.canvas_scene.bounds().adjusted(-ROOM, -ROOM, ROOM, ROOM)
-        if not self.sceneRect().contains(bounds):
-            self.setSceneRect(self.sceneRect().united(bounds))
+        if moved:
+            bounds = self.canvas_scene.bounds().adjusted(-ROOM, -ROOM, ROOM, ROOM)
+            if not self.sceneRect().contains(bounds):
+                self.setSceneRect(self.sceneRect().united(bounds))
         if self.level == Level.FAR:
             self.viewport().update()
 

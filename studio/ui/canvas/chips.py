@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.paint import ChipLook, ChipText
@@ -12,28 +13,41 @@ from studio.ui.theme import Theme
 _MOST = 99
 
 
-def chip_texts(
-    edges: Mapping[str, EdgeItem], cases: Mapping[str, int], theme: Theme
-) -> dict[tuple[str, bool], ChipText]:
+@dataclass(frozen=True, slots=True)
+class ChipSpec:
+    """What a chip shows; laid out only when it is new."""
+
+    text: str
+    strong: str = ""
+    icon: str = ""
+    icon_token: str = ""
+    look: ChipLook = "outline"
+
+    def made(self, theme: Theme) -> ChipText:
+        """The chip, laid out."""
+        return ChipText(theme, self.text, self.strong, icon=self.icon, icon_token=self.icon_token, look=self.look)
+
+
+def chip_specs(edges: Mapping[str, EdgeItem], cases: Mapping[str, int]) -> dict[tuple[str, bool], ChipSpec]:
     """``(line id, is pill)`` -> the chip, for every line that has one."""
-    found: dict[tuple[str, bool], ChipText] = {}
+    found: dict[tuple[str, bool], ChipSpec] = {}
     for line_id, edge in edges.items():
-        label = _label(edge, cases, theme)
+        label = _label(edge, cases)
         if label is not None:
             found[line_id, False] = label
         count = edge.state.carrying
         if count:
             text = str(count) if count <= _MOST else f"{_MOST}+"
-            found[line_id, True] = ChipText(theme, text, icon="message", look="run")
+            found[line_id, True] = ChipSpec(text, icon="message", look="run")
     return found
 
 
-def _label(edge: EdgeItem, cases: Mapping[str, int], theme: Theme) -> ChipText | None:
+def _label(edge: EdgeItem, cases: Mapping[str, int]) -> ChipSpec | None:
     line, state = edge.line, edge.state
     if state.refused:
-        return ChipText(theme, state.refused, icon="muted", look="dim")
+        return ChipSpec(state.refused, icon="muted", look="dim")
     if state.fault and not line.label:
-        return ChipText(theme, "", icon="error", look="fail")
+        return ChipSpec("", icon="error", look="fail")
     strong = ""
     if line.kind == "case":
         strong = str(cases.get(line.id, 0) + 1)
@@ -42,6 +56,5 @@ def _label(edge: EdgeItem, cases: Mapping[str, int], theme: Theme) -> ChipText |
     if not strong and not line.label:
         return None
     unreadable = line.condition is not None and line.condition.kind == "python"
-    look: ChipLook = "dim" if unreadable else "outline"
     icon, token = ("error", "fail_t") if state.fault else ("", "")
-    return ChipText(theme, line.label, strong, icon=icon, icon_token=token, look=look)
+    return ChipSpec(line.label, strong, icon, token, "dim" if unreadable else "outline")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QRectF
 
 from studio.bridge.run_model import RunModel
-from studio.bridge.workspace import Workspace
 from studio.document.geometry import FAN_OUT, JOIN, NOTE
 from studio.document.layout import arrange
 from studio.document.model import FanOutEdge, Group, JoinNode, Node, Note, Place, SwitchEdge, Workflow
+from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FRAME_PADDING, FrameItem, NoteItem
 from studio.ui.canvas.cards import Card, card_of, join_card, worst
 from studio.ui.canvas.item import DrawnItem, Look
@@ -56,29 +56,35 @@ class Contents:
         """Where something is drawn."""
         return self._places.get(item_id) or Place(x=0, y=0)
 
-    def show(self, item: DrawnItem, workspace: Workspace, steps: Mapping[str, str]) -> bool:
+    def show(
+        self, item: DrawnItem, run: RunModel, problems: Mapping[str, Sequence[Problem]], steps: Mapping[str, str]
+    ) -> bool:
         """Fills one item that is not a frame; returns whether it moved or has another size."""
         thing, place = self.by_id[item.item_id], self.place(item.item_id)
         moved = item.x() != place.x or item.y() != place.y
         if moved:
             item.setPos(place.x, place.y)
-        problems = workspace.problems.at(item.item_id)
-        run = workspace.run
+        found = problems.get(item.item_id, ())
         if isinstance(item, NodeItem) and not isinstance(thing, SwitchEdge | FanOutEdge | Note | Group):
-            card = card_of(self.workflow, thing, run, problems, steps)
+            card = card_of(self.workflow, thing, run, found, steps)
             return item.show_card(card, place.width or 200.0) or moved
         if isinstance(item, JunctionItem):
-            return self._show_junction(item, thing, place, workspace, steps) or moved
+            return self._show_junction(item, thing, place, run, found, steps) or moved
         if isinstance(item, NoteItem) and isinstance(thing, Note):
             item.show_note(thing.text, place.width or NOTE[0], place.height)
         return moved
 
     def _show_junction(
-        self, item: JunctionItem, thing: Drawn, place: Place, workspace: Workspace, steps: Mapping[str, str]
+        self,
+        item: JunctionItem,
+        thing: Drawn,
+        place: Place,
+        run: RunModel,
+        problems: Sequence[Problem],
+        steps: Mapping[str, str],
     ) -> bool:
-        problems = workspace.problems.at(item.item_id)
         if isinstance(thing, JoinNode):
-            card = join_card(self.workflow, thing, workspace.run, problems, steps)
+            card = join_card(self.workflow, thing, run, problems, steps)
             return item.show_card(card, JOIN[0], place.height or JOIN[1], carrying=thing.id in steps)
         severity = worst(problems)
         tooltip = "\n".join((getattr(thing, "name", ""), *(p.message for p in problems[:4])))
@@ -89,13 +95,17 @@ class Contents:
         name = thing.name if isinstance(thing, SwitchEdge) else ""
         return item.show_card(Card("switch", name, chip=name, severity=severity, tooltip=tooltip), *SwitchItem.size)
 
-    def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> None:
-        """Puts frames around their members."""
+    def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> set[str]:
+        """Puts frames around their members; returns those that moved or have another size."""
+        moved: set[str] = set()
         for group in self.workflow.groups:
             item = items.get(group.id)
             if isinstance(item, FrameItem):
                 rect = self._frame_rect(group, items)
+                if item.rect != rect:
+                    moved.add(group.id)
                 item.show_frame(group.name, group.kind, _progress(group, run), group.members, rect)
+        return moved
 
     def _frame_rect(self, group: Group, items: Mapping[str, DrawnItem]) -> QRectF:
         place = self.workflow.places.get(group.id)

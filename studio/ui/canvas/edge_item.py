@@ -42,7 +42,11 @@ class EdgeItem(QGraphicsPathItem):
         super().__init__()
         self.line = line
         self.look = look
-        self.points: routing.Points = ((0.0, 0.0), (1.0, 0.0))
+        self.points: routing.Points = ((0.0, 0.0), (0.0, 0.0))
+        self.span = (0.0, 0.0, 0.0, 0.0)
+        """Left, top, right, bottom of the route."""
+        self.stale = False
+        """Changed while the far picture was shown, which does not use the path."""
         self.state = IDLE
         self.selected = False
         self.hovered = False
@@ -53,13 +57,17 @@ class EdgeItem(QGraphicsPathItem):
     # ---- what decides the look
 
     def set_points(self, points: routing.Points) -> None:
-        self.setPos(0, 0)
+        """The route, in scene coordinates."""
+        if not self.pos().isNull():
+            self.setPos(0, 0)
         if points != self.points:
             self.points = points
+            xs, ys = [p[0] for p in points], [p[1] for p in points]
+            self.span = (min(xs), min(ys), max(xs), max(ys))
             self.redraw()
 
     def set_state(self, state: LineState) -> None:
-        if state != self.state:
+        if state is not self.state and state != self.state:
             self.state = state
             self.redraw()
 
@@ -94,6 +102,9 @@ class EdgeItem(QGraphicsPathItem):
     def redraw(self) -> None:
         """Path, pen and brush for the level of now."""
         tools, level, token = self.look.ink, self.look.level, self.token
+        self.stale = level == Level.FAR
+        if self.stale:
+            return
         if level <= Level.FLAT:
             wide = self.selected or bool(self.state.carrying)
             self.setBrush(NO_BRUSH)

@@ -44,7 +44,6 @@ class JunctionItem(DrawnItem):
         changed = box != self.box
         self.prepareGeometryChange()
         self.box, self.card, self.carrying = box, card, carrying
-        self.setToolTip(card.tooltip)
         self._lay_out()
         self.update()
         return changed

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QTimer
+from PySide6.QtCore import QElapsedTimer, QPointF, QTimer
 
-from studio.document.lines import Line
+from studio.document.lines import Line, default_id
 from studio.document.model import SwitchEdge
 from studio.ui.canvas import routing
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.chips import chip_texts
+from studio.ui.canvas.chips import ChipSpec, chip_specs
 from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem
 from studio.ui.canvas.levels import Level
 from studio.ui.canvas.run_marks import Lines, line_states
-from studio.ui.paint import ChipText
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 AT_ONCE = 200
 """Up to this many lines are routed in one go; more are spread over turns of the loop."""
 SLICE_MS = 4
+MOVED_BY_HAND = 40
+"""When more items move at once, lines that only pass by are not looked at again: all is new then."""
 
 
 class LineLayer:
@@ -35,6 +36,7 @@ class LineLayer:
         self.items: dict[str, EdgeItem] = {}
         self.chips: dict[tuple[str, bool], ChipItem] = {}
         """By line id and whether it is the pill of queued messages."""
+        self._specs: dict[tuple[str, bool], ChipSpec] = {}
         self._at: dict[str, list[str]] = {}
         self._cases: dict[str, int] = {}
         self._blocks = routing.Blocks()
@@ -51,31 +53,51 @@ class LineLayer:
         self.lines = Lines(())
         self.items.clear()
         self.chips.clear()
+        self._specs.clear()
         self._at.clear()
+        self._cases.clear()
+        self._blocks.clear_all()
+        self._areas.clear_all()
         self._todo.clear()
         self._tracks.clear()
 
     # ---- which lines there are
 
-    def set_lines(self, lines: Iterable[Line]) -> None:
-        """The lines of the document now."""
+    def set_lines(self, lines: Iterable[Line]) -> set[str]:
+        """The lines of the document now; returns the ids of new and changed ones."""
         self.lines = Lines(lines)
         shown = self._scene.items_by_id
         wanted = {line.id: line for line in self.lines.all if line.source in shown and line.target in shown}
-        for line_id in [i for i, item in self.items.items() if wanted.get(i) != item.line]:
+        for line_id in [i for i, item in self.items.items() if i not in wanted]:
             self._scene.removeItem(self.items.pop(line_id))
+            self._tracks.pop(line_id, None)
+        fresh: set[str] = set()
         for line_id, line in wanted.items():
-            if line_id not in self.items:
+            item = self.items.get(line_id)
+            if item is None:
                 item = self.items[line_id] = EdgeItem(line, self._scene.look)
                 self._scene.addItem(item)
+                fresh.add(line_id)
+            elif item.line != line:
+                if (item.line.source, item.line.target, item.line.kind) != (line.source, line.target, line.kind):
+                    fresh.add(line_id)
+                item.line = line
         self._at = {}
         for line_id, item in self.items.items():
             for end in {item.line.source, item.line.target}:
                 self._at.setdefault(end, []).append(line_id)
-        self._cases = {}
+        self._number_cases(fresh)
+        return fresh
+
+    def _number_cases(self, fresh: set[str]) -> None:
+        cases: dict[str, int] = {}
         for edge in self._scene.workflow.edges:
             if isinstance(edge, SwitchEdge):
-                self._cases.update({case.id: number for number, case in enumerate(edge.cases)})
+                cases.update({case.id: number for number, case in enumerate(edge.cases)})
+                # The default leaves behind the last case.
+                cases[default_id(edge.id)] = max(1, len(edge.cases))
+        fresh.update(i for i in cases.keys() & self.items.keys() if cases[i] != self._cases.get(i))
+        self._cases = cases
 
     def at(self, item_id: str) -> list[str]:
         """Ids of the lines that start or end at an item."""
@@ -83,28 +105,33 @@ class LineLayer:
 
     # ---- where they run
 
-    def follow(self, moved: Iterable[str] | None) -> None:
-        """Routes the lines of these items again, and those that pass where they are; None: all."""
+    def follow(self, moved: Iterable[str], fresh: Iterable[str] = ()) -> None:
+        """Routes again: the lines of these items (moved, resized, added or removed), lines that pass where they are,
+        and ``fresh`` lines."""
         items = self._scene.items_by_id
-        self._blocks = routing.Blocks(
-            (i, item.rect) for i, item in items.items() if not isinstance(item, FrameItem | NoteItem)
-        )
-        self._areas = routing.Blocks((i, item.rect) for i, item in items.items() if isinstance(item, FrameItem))
-        if moved is None:
-            wanted = set(self.items)
-            self._tracks.clear()
-        else:
-            wanted = {line for i in moved for line in self.at(i)}
-            boxes = [items[i].rect.adjusted(-16, -16, 16, 16) for i in moved if i in items]
-            for line_id, edge in self.items.items():
-                if any(_bounds(edge.points).intersects(box) for box in boxes):
-                    wanted.add(line_id)
-            wanted |= self._tracks.keys() if boxes else set()
-        if len(wanted) <= AT_ONCE:
-            for line_id in [i for i in self.items if i in wanted]:
+        wanted = set(fresh)
+        boxes: list[tuple[float, float, float, float]] = []
+        for item_id in moved:
+            item = items.get(item_id)
+            self._blocks.drop(item_id)
+            self._areas.drop(item_id)
+            if item is None or isinstance(item, NoteItem):
+                continue
+            rect = item.rect
+            (self._areas if isinstance(item, FrameItem) else self._blocks).put(item_id, rect)
+            wanted.update(self.at(item_id))
+            boxes.append((rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16))
+        if boxes and len(boxes) <= MOVED_BY_HAND:
+            wanted.update(i for i, edge in self.items.items() if _crosses(edge.span, boxes))
+            wanted |= self._tracks.keys()
+        self._route_all([i for i in self.items if i in wanted])
+
+    def _route_all(self, line_ids: list[str]) -> None:
+        if len(line_ids) <= AT_ONCE:
+            for line_id in line_ids:
                 self._route(line_id)
             return
-        for line_id in [i for i in self.items if i in wanted]:
+        for line_id in line_ids:
             self._plain(line_id)
             self._todo.append(line_id)
         self._timer.start()
@@ -131,9 +158,7 @@ class LineLayer:
         return start, items[line.target].in_end(start.y)
 
     def _case(self, line: Line) -> int:
-        if line.kind == "default":
-            return max(1, sum(1 for other in self.lines.of(line.edge) if other.kind == "case"))
-        return self._cases.get(line.id, 0) if line.kind == "case" else 0
+        return self._cases.get(line.id, 0) if line.kind in ("case", "default") else 0
 
     def _plain(self, line_id: str) -> None:
         edge = self.items.get(line_id)
@@ -212,8 +237,9 @@ class LineLayer:
         level = self._scene.look.level
         if level == Level.FAR:
             return
-        if (level <= Level.FLAT) != (self._level <= Level.FLAT):
-            for edge in self.items.values():
+        other = (level <= Level.FLAT) != (self._level <= Level.FLAT)
+        for edge in self.items.values():
+            if other or edge.stale:
                 edge.redraw()
         self._level = level
         self.show_chips()
@@ -224,22 +250,26 @@ class LineLayer:
             edge.redraw()
         for key in list(self.chips):
             self._scene.removeItem(self.chips.pop(key))
+        self._specs.clear()
         self._sync_chips()
         self.place_chips()
 
     def _sync_chips(self) -> None:
-        wanted: Mapping[tuple[str, bool], ChipText] = chip_texts(self.items, self._cases, self._scene.look.theme)
+        wanted = chip_specs(self.items, self._cases)
         for key in [k for k in self.chips if k not in wanted]:
             self._scene.removeItem(self.chips.pop(key))
-        for key, text in wanted.items():
-            chip = self.chips.get(key)
+            self._specs.pop(key, None)
+        for key, spec in wanted.items():
+            if self._specs.get(key) == spec:
+                continue
+            self._specs[key] = spec
+            text, chip = spec.made(self._scene.look.theme), self.chips.get(key)
             if chip is None:
                 chip = self.chips[key] = ChipItem(key[0], text, self._scene.look, pill=key[1])
                 self._scene.addItem(chip)
-                self._place(key[0])
-            elif chip.chip != text:
+            else:
                 chip.show_chip(text)
-                self._place(key[0])
+            self._place(key[0])
         self.show_chips()
 
     def show_chips(self) -> None:
@@ -272,6 +302,6 @@ class LineLayer:
             label.setPos(QPointF(*routing.label_spot(edge.points, label.chip.width, taken)))
 
 
-def _bounds(points: routing.Points) -> QRectF:
-    xs, ys = [p[0] for p in points], [p[1] for p in points]
-    return QRectF(min(xs) - 1, min(ys) - 1, max(xs) - min(xs) + 2, max(ys) - min(ys) + 2)
+def _crosses(span: tuple[float, float, float, float], boxes: Sequence[tuple[float, float, float, float]]) -> bool:
+    left, top, right, bottom = span
+    return any(b[0] <= right and b[2] >= left and b[1] <= bottom and b[3] >= top for b in boxes)

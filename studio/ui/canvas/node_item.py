@@ -49,7 +49,8 @@ class NodeItem(DrawnItem):
         self.width = CARD[0]
         self.card = Card("", "")
         self.box = QRectF(0, 0, *CARD)
-        self._fitted = 0.3
+        self._stale = True
+        self._fitted = 0.0
         self._title = self._subtitle = self._middle = self._flat = QStaticText()
         self._badges: list[tuple[float, ChipText]] = []
         self._footer: list[tuple[float, str, QStaticText]] = []
@@ -65,13 +66,12 @@ class NodeItem(DrawnItem):
         if changed:
             self.prepareGeometryChange()
             self.box = box
-        self.setToolTip(card.tooltip)
-        self._lay_out()
+        self._stale, self._fitted = True, 0.0
         self.update()
         return changed
 
     def refresh_look(self) -> None:
-        self._lay_out()
+        self._stale, self._fitted = True, 0.0
         self.update()
 
     # ---- geometry
@@ -93,12 +93,13 @@ class NodeItem(DrawnItem):
     # ---- text
 
     def _lay_out(self) -> None:
+        """Elides and lays out all texts, once per content and width, when the card is first painted with text."""
+        self._stale = False
         card, theme = self.card, self.look.theme
         room = self.width - TITLE_X - 9
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
         self._subtitle = _laid(card.subtitle, *scene_font(theme, "small"), room + 4)
         self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
-        self.fit_title(self._fitted)
         self._badges = []
         right = self.width - 9
         for badge in card.badges:
@@ -117,7 +118,7 @@ class NodeItem(DrawnItem):
             self._footer.append((x, icon, laid))
             x += (16 if icon else 0) + metrics.horizontalAdvance(text) + 10
 
-    def fit_title(self, zoom: float) -> None:
+    def _fit_title(self, zoom: float) -> None:
         """Lays out the title of the flat level, which has a fixed height on the screen, for a zoom."""
         self._fitted = zoom
         font, metrics = scene_font(self.look.theme, "tiny", pixels=TITLE_FLAT, weight=500)
@@ -128,6 +129,8 @@ class NodeItem(DrawnItem):
     # ---- painting
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
+        if self._stale:
+            self._lay_out()
         self._paint_card(painter, tools, shadow=self.look.zoom >= SHADOW_FROM or self.lifted)
         self._paint_disc(painter)
         theme = self.look.theme
@@ -153,6 +156,8 @@ class NodeItem(DrawnItem):
         self.paint_focus(painter, tools)
 
     def paint_middle(self, painter: QPainter, tools: Ink) -> None:
+        if self._stale:
+            self._lay_out()
         self._paint_card(painter, tools, shadow=False)
         self._paint_disc(painter)
         painter.setFont(scene_font(self.look.theme, "title", pixels=TITLE_MIDDLE)[0])
@@ -182,6 +187,9 @@ class NodeItem(DrawnItem):
         painter.scale(scale, scale)
         half = self.box.width() / 2 / scale
         if self.look.titles:
+            step = int(self.look.zoom * 20) / 20
+            if step != self._fitted:
+                self._fit_title(step)
             shift = 9.0 if status else 0.0
             painter.setFont(scene_font(self.look.theme, "tiny", pixels=TITLE_FLAT, weight=500)[0])
             painter.setPen(tools.color("text"))

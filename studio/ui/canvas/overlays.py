@@ -42,17 +42,18 @@ class Overlays(QObject):
         view.canvas_scene.refreshed.connect(self.refresh)
         self.refresh()
 
-    def refresh(self) -> None:
-        """Follows document, run and selection."""
+    def refresh(self, moved: bool = True) -> None:
+        """Follows document, run and selection; ``moved``: places, sizes or what there is changed."""
         view, scene = self._view, self._view.canvas_scene
-        self.empty.setVisible(view.workspace is not None and not scene.items_by_id)
-        self.map.setVisible(self.minimap_shown and bool(scene.items_by_id))
         # On the raised grey of the dark theme borders would vanish.
         plain = "ctl" if scene.look.ink.dark else "border"
-        self._rects = {plain: [], "accent": []}
-        for item in scene.items_by_id.values():
-            if not isinstance(item, FrameItem | NoteItem):
-                self._rects["accent" if item.selected else plain].append(item.rect)
+        if moved or plain not in self._rects:
+            self.empty.setVisible(view.workspace is not None and not scene.items_by_id)
+            self.map.setVisible(self.minimap_shown and bool(scene.items_by_id))
+            shown = (i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem))
+            self._rects = {plain: [item.rect for item in shown]}
+        chosen = (scene.items_by_id.get(i) for i in view.selection_items)
+        self._rects["accent"] = [i.rect for i in chosen if i is not None and not isinstance(i, FrameItem | NoteItem)]
         self._on_view_seen_changed()
         queued = following = 0
         if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:

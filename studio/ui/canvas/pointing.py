@@ -218,6 +218,7 @@ class Pointing(Editing):
             edge = scene.line_layer.items.get(old.id)
             if item is not None:
                 item.mark("hovered", on)
+                item.setToolTip(item.tooltip if on else "")
             elif edge is not None:
                 edge.mark("hovered", on)
                 scene.line_layer.show_chips()

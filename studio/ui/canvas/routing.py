@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,17 +39,38 @@ class End:
     gap: float
 
 
+Box = tuple[str, float, float, float, float]
+"""Id, left, top, right, bottom."""
+_NONE: dict[str, Box] = {}
+
+
 class Blocks:
     """Boxes that edges should not cross, found by place."""
 
     _CELL = 320.0
 
-    def __init__(self, boxes: Iterable[tuple[str, QRectF]] = ()) -> None:
-        self._cells: dict[tuple[int, int], list[tuple[str, float, float, float, float]]] = {}
-        for item_id, rect in boxes:
-            box = (item_id, rect.left(), rect.top(), rect.right(), rect.bottom())
-            for cell in self._over(box[1], box[2], box[3], box[4]):
-                self._cells.setdefault(cell, []).append(box)
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int], dict[str, Box]] = {}
+        self._boxes: dict[str, Box] = {}
+
+    def put(self, item_id: str, rect: QRectF) -> None:
+        """Puts a box in, or moves it."""
+        self.drop(item_id)
+        box = (item_id, rect.left(), rect.top(), rect.right(), rect.bottom())
+        self._boxes[item_id] = box
+        for cell in self._over(*box[1:]):
+            self._cells.setdefault(cell, {})[item_id] = box
+
+    def drop(self, item_id: str) -> None:
+        """Takes a box out, if it is there."""
+        box = self._boxes.pop(item_id, None)
+        if box is not None:
+            for cell in self._over(*box[1:]):
+                del self._cells[cell][item_id]
+
+    def clear_all(self) -> None:
+        self._cells.clear()
+        self._boxes.clear()
 
     def _over(self, left: float, top: float, right: float, bottom: float) -> Iterator[tuple[int, int]]:
         size = self._CELL
@@ -57,14 +78,12 @@ class Blocks:
             for row in range(math.floor(top / size), math.floor(bottom / size) + 1):
                 yield column, row
 
-    def hit(
-        self, left: float, top: float, right: float, bottom: float, free: frozenset[str]
-    ) -> tuple[str, float, float, float, float] | None:
+    def hit(self, left: float, top: float, right: float, bottom: float, free: frozenset[str]) -> Box | None:
         """A box that overlaps this rectangle, other than those in ``free``."""
         if not self._cells:
             return None
         for cell in self._over(left, top, right, bottom):
-            for box in self._cells.get(cell, ()):
+            for box in self._cells.get(cell, _NONE).values():
                 if box[1] < right and box[3] > left and box[2] < bottom and box[4] > top and box[0] not in free:
                     return box
         return None

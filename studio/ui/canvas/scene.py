@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QElapsedTimer, QObject, QRectF, QTimer, Signal
 from PySide6.QtWidgets import QGraphicsScene
@@ -12,6 +12,7 @@ from studio.bridge.workspace import Workspace
 from studio.document.changes import ChangeSet
 from studio.document.lines import lines as lines_of
 from studio.document.model import Workflow
+from studio.document.problems import Problem
 from studio.ui.canvas.contents import Contents
 from studio.ui.canvas.item import DrawnItem, Look
 from studio.ui.canvas.junction_items import JunctionItem
@@ -25,6 +26,8 @@ FRAME_MS = 16
 TURN_MS, TURN_STEPS = 40, 30
 """A running ring turns once in 1.2 s, in 30 steps."""
 _EMPTY = Workflow(id="empty")
+_ON_CARDS = frozenset({"start", "outputs", "modules"})
+"""Fields of the workflow that cards show."""
 
 
 class CanvasScene(QGraphicsScene):
@@ -32,8 +35,8 @@ class CanvasScene(QGraphicsScene):
 
     bulk_changed = Signal(int)
     """How many items are about to change; the view chooses its update mode."""
-    refreshed = Signal()
-    """Items follow document, run, problems or selection again."""
+    refreshed = Signal(bool)
+    """Items follow document, run, problems or selection again; True: places, sizes or what there is changed."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +49,7 @@ class CanvasScene(QGraphicsScene):
         self.seen = QRectF()
         """What the view shows, in scene coordinates."""
         self._selected: frozenset[str] = frozenset()
+        self._problems: Mapping[str, tuple[Problem, ...]] = {}
         self._pending = ChangeSet()
         self._pending_run = RunUpdate()
         self._problems_changed = False
@@ -119,62 +123,88 @@ class CanvasScene(QGraphicsScene):
         changes, self._pending = self._pending, ChangeSet()
         update, self._pending_run = self._pending_run, RunUpdate()
         problems, self._problems_changed = self._problems_changed, False
+        removed: set[str] = set()
+        added: set[str] = set()
         if changes:
             self.contents = Contents(self.workflow)
-            self._sync_items(changes)
+            added, removed = self._sync_items(changes)
+        moved = False
         if self.workspace is not None and (changes or problems or _concerns(update)):
-            self._fill(self.workspace, changes, update, problems)
+            moved = self._fill(self.workspace, changes, update, added, removed)
         self._since.restart()
-        self.refreshed.emit()
+        self.refreshed.emit(bool(moved or added or removed or changes.everything))
 
-    def _sync_items(self, changes: ChangeSet) -> None:
-        """Adds and removes items."""
+    def _sync_items(self, changes: ChangeSet) -> tuple[set[str], set[str]]:
+        """Adds and removes items; returns which."""
         wanted = self.contents.by_id
         if changes.everything:
             self.clear()
             self.items_by_id.clear()
             self.line_layer.reset()
             self._selected = frozenset()
-        for item_id in [i for i in self.items_by_id if i not in wanted]:
+            self._problems = {}
+        removed = {i for i in self.items_by_id if i not in wanted}
+        added = {i for i in wanted if i not in self.items_by_id}
+        for item_id in removed:
             self.removeItem(self.items_by_id.pop(item_id))
         for item_id in wanted:
-            if item_id not in self.items_by_id:
+            if item_id in added:
                 item = self.items_by_id[item_id] = self.contents.made(item_id, self.look)
                 self.addItem(item)
         if self.focus_id not in self.items_by_id and self.focus_id not in self.line_layer.items:
             self.focus_id = None
+        return added, removed
 
-    def _fill(self, workspace: Workspace, changes: ChangeSet, update: RunUpdate, problems: bool) -> None:
-        structure = changes.everything or bool(
-            changes.nodes_added
-            or changes.nodes_removed
-            or changes.edges_added
-            or changes.edges_removed
-            or changes.edges_changed
-        )
-        if structure:
-            self.line_layer.set_lines(lines_of(self.workflow))
-        steps = next_steps(self.line_layer.lines, workspace.run)
-        if structure or problems or update.everything or changes.workflow:
-            shown: Iterable[str] = self.items_by_id
+    def _fill(
+        self, workspace: Workspace, changes: ChangeSet, update: RunUpdate, added: set[str], removed: set[str]
+    ) -> bool:
+        """Contents, lines and chips of what changed; returns whether anything moved."""
+        edges = changes.edges_added | changes.edges_removed | changes.edges_changed
+        ends = self._ends_of(edges)
+        fresh: set[str] = set()
+        if changes.everything or edges or added or removed:
+            fresh = self.line_layer.set_lines(lines_of(self.workflow))
+            ends |= self._ends_of(edges)
+        before, self._problems = self._problems, _by_place(workspace.problems.problems)
+        if changes.everything or update.everything or changes.workflow & _ON_CARDS:
+            shown = tuple(self.items_by_id)
         else:
-            touched = changes.nodes_changed | changes.placed | changes.notes | update.nodes
-            if update.queued or update.supersteps or update.messages:
-                touched |= {i for i, item in self.items_by_id.items() if _waits(item)} | steps.keys()
-            shown = touched & self.items_by_id.keys()
-        shown = tuple(shown)
+            shown = tuple(self._touched(changes, update, added | ends, before) & self.items_by_id.keys())
+        steps = next_steps(self.line_layer.lines, workspace.run)
         self.bulk_changed.emit(len(shown))
-        moved = [i for i in shown if self.contents.show(self.items_by_id[i], workspace, steps)]
+        moved = {i for i in shown if self.contents.show(self.items_by_id[i], workspace.run, self._problems, steps)}
         if changes or update.everything or update.nodes:
-            self.contents.show_frames(self.items_by_id, workspace.run)
-        if structure or moved:
-            self.line_layer.follow(None if structure else moved)
+            moved |= self.contents.show_frames(self.items_by_id, workspace.run)
+        if moved or fresh or added or removed:
+            self.line_layer.follow(moved | added | removed, fresh)
         self.line_layer.show_states()
-        if structure or moved:
+        if moved or fresh:
             self.line_layer.place_chips()
-        self._selected = frozenset() if changes.everything else self._selected
-        self.show_selection()
+        self._mark_selection()
         self._turn()
+        return bool(moved)
+
+    def _ends_of(self, edges: frozenset[str]) -> set[str]:
+        """Items at the ends of these edge groups: their badges and labels depend on them."""
+        found = [line for edge in edges for line in self.line_layer.lines.of(edge)]
+        return {line.source for line in found} | {line.target for line in found} | set(edges)
+
+    def _touched(
+        self,
+        changes: ChangeSet,
+        update: RunUpdate,
+        others: set[str],
+        problems_before: Mapping[str, tuple[Problem, ...]],
+    ) -> set[str]:
+        """Ids of items whose content may be another one now."""
+        touched = others | changes.nodes_changed | changes.placed | changes.notes | update.nodes
+        now = self._problems
+        touched |= {i for i in problems_before.keys() | now.keys() if problems_before.get(i) != now.get(i)}
+        if update.queued or update.supersteps or update.messages:
+            touched |= {i for i, item in self.items_by_id.items() if _waits(item)}
+            if self.workspace is not None:
+                touched |= next_steps(self.line_layer.lines, self.workspace.run).keys()
+        return touched
 
     # ---- look
 
@@ -185,11 +215,6 @@ class CanvasScene(QGraphicsScene):
         look.zoom, look.level, look.titles = zoom, level, titles
         if changed:
             self.line_layer.show_level()
-        if level == Level.FLAT and titles:
-            step = int(zoom * 20) / 20
-            for item in self.items_by_id.values():
-                if isinstance(item, NodeItem):
-                    item.fit_title(step)
         if level != Level.FAR and (changed or level <= Level.MIDDLE):
             for item in self.items_by_id.values():
                 item.update()
@@ -199,12 +224,16 @@ class CanvasScene(QGraphicsScene):
         for item in self.items_by_id.values():
             item.refresh_look()
         self.line_layer.refresh_look()
-        self.refreshed.emit()
+        self.refreshed.emit(True)
 
     # ---- selection and focus
 
     def show_selection(self) -> None:
         """Marks what is selected."""
+        self._mark_selection()
+        self.refreshed.emit(False)
+
+    def _mark_selection(self) -> None:
         if self.workspace is None:
             return
         selection = self.workspace.selection
@@ -222,7 +251,6 @@ class CanvasScene(QGraphicsScene):
             on_message = pill and looked_at is not None and looked_at.source == edge.line.source
             chip.mark(on_message or (not pill and edge.selected))
         self.line_layer.show_chips()
-        self.refreshed.emit()
 
     def mark_selected(self, item_id: str, on: bool) -> None:
         """Shows an item or line as selected; the selection model decides what is."""
@@ -253,10 +281,12 @@ class CanvasScene(QGraphicsScene):
             if item_id in self.items_by_id:
                 box = box.united(self.items_by_id[item_id].rect)
             elif item_id in self.line_layer.items:
-                box = box.united(self.line_layer.items[item_id].sceneBoundingRect())
+                left, top, right, bottom = self.line_layer.items[item_id].span
+                box = box.united(QRectF(left, top, max(1.0, right - left), max(1.0, bottom - top)))
         if ids is None:
             for edge in self.line_layer.items.values():
-                box = box.united(edge.sceneBoundingRect())
+                left, top, right, bottom = edge.span
+                box = box.united(QRectF(left, top, right - left, bottom - top))
         return box
 
     # ---- running arcs
@@ -275,6 +305,13 @@ class CanvasScene(QGraphicsScene):
         for item in self.items_by_id.values():
             if isinstance(item, NodeItem) and item.card.status == "running" and self.seen.intersects(item.rect):
                 item.update()
+
+
+def _by_place(problems: Iterable[Problem]) -> dict[str, tuple[Problem, ...]]:
+    found: dict[str, tuple[Problem, ...]] = {}
+    for problem in problems:
+        found[problem.place] = (*found.get(problem.place, ()), problem)
+    return found
 
 
 def _waits(item: DrawnItem) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.document.geometry import GRID
+from studio.document.geometry import GRID, bounds
 from studio.document.lines import Line
-from studio.document.model import SubWorkflowNode
+from studio.document.model import SubWorkflowNode, Workflow
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
 from studio.ui.canvas.overlays import Overlays
@@ -45,7 +45,7 @@ class CanvasView(Pointing):
         self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
         self.prompts = Prompts(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.canvas_scene.refreshed.connect(self._describe)
+        self.canvas_scene.refreshed.connect(self._on_scene_refreshed_names)
         self._describe()
 
     def set_workspace(self, workspace: Workspace | None) -> None:
@@ -54,12 +54,22 @@ class CanvasView(Pointing):
         self.prompts.close()
         if self.workspace is not None:
             self.workspace.selection.reveal_requested.disconnect(self.reveal)
+        if workspace is not None:
+            self._aim(workspace.document.workflow)
         self.canvas_scene.set_workspace(workspace)
         if workspace is not None:
             workspace.selection.reveal_requested.connect(self.reveal)
             self._fresh = not self.isVisible()
             if not self._fresh:
                 self.show_all()
+
+    def _aim(self, workflow: Workflow) -> None:
+        """Takes the zoom that will show everything before the items are made, so that they are made for its level."""
+        box = bounds(workflow, workflow.places)
+        if box is not None:
+            motion, self.motion = self.motion, False
+            self.fit_rect(QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1]))
+            self.motion = motion
 
     def show_all(self) -> None:
         """Fits everything, at once."""
@@ -308,6 +318,10 @@ class CanvasView(Pointing):
             self._key_shift = None
             self.cancel_gesture()
         super().focusOutEvent(event)
+
+    def _on_scene_refreshed_names(self, moved: bool) -> None:
+        if moved:
+            self._describe()
 
     def _describe(self) -> None:
         name = canvas_words(self.workflow)
