@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow
 
 from studio.bridge.workspace import Workspace
-from studio.debugger.states import RunState
+from studio.debugger.states import ENDED, RunState
 from studio.files import recoverable
 from studio.settings import recent
 from studio.settings.preferences import Preferences
@@ -28,7 +28,8 @@ from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
-from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE
+from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, LayoutName
+from studio.ui.window.pages import Pages
 from studio.ui.window.palettes import Palettes
 from studio.ui.window.sides import Sides
 from studio.ui.window.situation import situation
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.files = FileFlows(theme, self.tabs, self, workspaces)
         self.sides = Sides(theme, self, self._memory)
         self.palettes = Palettes(self)
+        self.pages = Pages(self)
         self.actions_ = ActionSet(theme, ACTIONS, functions(self), self)
         self.tool_bar = MainToolBar(theme, self.actions_)
         self.addToolBar(self.tool_bar)
@@ -86,48 +88,6 @@ class MainWindow(QMainWindow):
         """What kind of page is shown."""
         current = self.tabs.current
         return current.kind if current is not None else "welcome"
-
-    # ---- pages
-    def show_welcome(self) -> None:
-        """The welcome page, as the only thing or as a tab."""
-        from studio.ui.welcome import WelcomePage
-
-        for page in self.tabs.pages():
-            if isinstance(page, WelcomePage):
-                self.tabs.show_page(page)
-                return
-        page = WelcomePage(self.theme)
-        page.new_requested.connect(self._on_welcome_new_requested)
-        page.open_requested.connect(self.files.ask_open)
-        page.file_chosen.connect(self.files.open)
-        page.template_chosen.connect(self.files.new_from_template)
-        page.recovery_chosen.connect(self.files.recover)
-        page.providers_requested.connect(partial(self.show_settings, "providers"))
-        self.files.recent_changed.connect(page.refresh_recent)
-        self.tabs.add(page, tr("Welcome"), "house")
-
-    def show_export(self, page: WorkflowPage) -> None:
-        """The code that a workflow becomes, in a tab of its own."""
-        from studio.ui.exporting import ExportPage
-
-        for other in self.tabs.pages():
-            if isinstance(other, ExportPage) and other.workspace is page.workspace:
-                self.tabs.show_page(other)
-                return
-        made = ExportPage(self.theme)
-        made.set_workspace(page.workspace)
-        made.said.connect(self.say)
-        made.node_chosen.connect(partial(self._on_export_node_chosen, page))
-        self.tabs.add(made, tr("Export to Python"), "own:code")
-
-    def show_settings(self, section: str = "appearance") -> None:
-        """The settings dialog."""
-        from studio.ui.settings_dialog import SettingsDialog
-
-        dialog = SettingsDialog(self.theme, self.preferences, section, self)
-        dialog.preferences_changed.connect(self.apply_preferences)
-        dialog.profiles_changed.connect(self.refresh_profiles)
-        dialog.open()
 
     def close_tab(self) -> None:
         """Closes the current tab; asks if there are unsaved changes."""
@@ -191,15 +151,21 @@ class MainWindow(QMainWindow):
     def enter_run(self, page: WorkflowPage) -> None:
         """What changes when the user starts a run: the workflow in front, the debug layout, the run panel."""
         self.tabs.show_page(page)
-        if self.preferences.layouts.get("switch_on_run", True):
-            self.sides.layouts.switch("debug")
+        self._switch_layout(page, "debug")
         self.sides.bottom.show_panel("run")
 
     def stop_run(self, page: WorkflowPage) -> None:
         """Stops the run and goes back to the edit layout."""
         page.workspace.run.stop()
-        if self.preferences.layouts.get("switch_on_run", True):
-            self.sides.layouts.switch("edit")
+        self._switch_layout(page, "edit")
+
+    def _switch_layout(self, page: WorkflowPage, name: LayoutName) -> None:
+        """A drawing that was seen whole is seen whole afterwards too."""
+        if self.preferences.layouts.get("switch_on_run", True) and self.sides.layouts.current != name:
+            whole = page.sees_all
+            self.sides.layouts.switch(name)
+            if whole:
+                page.fit_soon()
 
     # ---- state
     def say(self, text: str) -> None:
@@ -231,7 +197,7 @@ class MainWindow(QMainWindow):
         self.refresh_profiles()
         self.files.open_all(files)
         if not self.tabs.pages() or recoverable():
-            self.show_welcome()
+            self.pages.show_welcome()
         self.show()
 
     # ---- closing
@@ -270,6 +236,7 @@ class MainWindow(QMainWindow):
         self.tabs.current_changed.connect(self._on_tabs_current_changed)
         self.tabs.close_requested.connect(self._on_tabs_close_requested)
         self.files.opened.connect(self._on_files_opened)
+        self.files.closing.connect(self._on_files_closing)
         self.files.said.connect(self.say)
         self.files.saved.connect(self.schedule_refresh)
         self.sides.layouts.changed.connect(self.schedule_refresh)
@@ -277,7 +244,7 @@ class MainWindow(QMainWindow):
         self.status.problems_requested.connect(self._on_status_problems_requested)
         self.tool_bar.input.submitted.connect(self._on_input_submitted)
         self.tool_bar.profile.chosen.connect(self._on_profile_chosen)
-        self.tool_bar.profile.settings_requested.connect(partial(self.show_settings, "providers"))
+        self.tool_bar.profile.settings_requested.connect(partial(self.pages.show_settings, "providers"))
         self.theme.changed.connect(self.schedule_refresh)
 
     def _checked(self) -> frozenset[str]:
@@ -344,7 +311,7 @@ class MainWindow(QMainWindow):
 
     def _after_closing(self) -> None:
         if not self.tabs.pages():
-            self.show_welcome()
+            self.pages.show_welcome()
 
     def _on_files_opened(self, page: WorkflowPage) -> None:
         for other in self.tabs.pages():
@@ -356,10 +323,17 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
         self.actions_.add_canvas_widget(page.canvas)
         page.saved_changed.connect(self.schedule_refresh)
-        page.canvas.templates_requested.connect(self.show_welcome)
+        page.canvas.templates_requested.connect(self.pages.show_welcome)
         page.canvas.minimap_toggled.connect(self.schedule_refresh)
         page.canvas.open_requested.connect(partial(self.files.open_sub_workflow, page))
         page.canvas.setFocus()
+        page.fit_soon()
+
+    def _on_files_closing(self, page: WorkflowPage) -> None:
+        """What shows the same workflow goes with it."""
+        for other in self.tabs.pages():
+            if other is not page and other.workspace is page.workspace:
+                self.tabs.remove(other)
 
     def _on_input_text_changed(self, page: WorkflowPage, text: str) -> None:
         if page is self.page:
@@ -383,22 +357,26 @@ class MainWindow(QMainWindow):
         self.sides.show_panel("problems")
 
     def _on_selection_changed(self) -> None:
-        if self._shown_workspace is not None and self._shown_workspace.selection.items:
+        selection = self._shown_workspace.selection if self._shown_workspace is not None else None
+        if selection is not None and (selection.items or selection.message or selection.checkpoint):
             self.sides.right.show_panel("inspector")
 
     def _on_run_state_changed(self) -> None:
-        run = self._shown_workspace.run if self._shown_workspace is not None else None
-        if run is not None and run.requests and run.state is RunState.WAITING:
+        page = self.page
+        if page is None:
+            return
+        run = page.workspace.run
+        if run.requests and run.state is RunState.WAITING:
             self.sides.right.show_panel("requests")
+        elif not run.requests and self.sides.right.current == "requests":
+            self.sides.right.show_panel("inspector")
+        if run.state is RunState.PAUSED and not page.debug_shown:
+            page.debug_shown = True
+            self.sides.left.show_panel("debug")
+        elif run.state in ENDED:
+            page.debug_shown = False
 
     def _on_run_failed_to_start(self, sentence: str) -> None:
         from studio.ui.dialogs.messages import show_problem
 
-        show_problem(self, tr("The run did not start."), sentence)
-
-    def _on_welcome_new_requested(self) -> None:
-        self.files.new()
-
-    def _on_export_node_chosen(self, page: WorkflowPage, node: str) -> None:
-        self.tabs.show_page(page)
-        page.workspace.selection.reveal(node)
+        show_problem(self.theme, self, tr("The run did not start."), sentence)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from studio.ui.text import tr
+from studio.ui.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +23,19 @@ class Choice:
     cancels: bool = False
 
 
-def show_problem(parent: QWidget, title: str, detail: str, choices: Sequence[Choice] = ()) -> QMessageBox:
+def show_problem(theme: Theme, parent: QWidget, title: str, detail: str, choices: Sequence[Choice] = ()) -> QMessageBox:
     """One clear message with the way out; without choices it has only *Close*."""
-    return _open(parent, QMessageBox.Icon.Warning, title, detail, choices)
+    return _open(theme, parent, ("triangle-alert", "wait_t"), title, detail, choices)
 
 
-def ask(parent: QWidget, title: str, detail: str, choices: Sequence[Choice]) -> QMessageBox:
+def ask(theme: Theme, parent: QWidget, title: str, detail: str, choices: Sequence[Choice]) -> QMessageBox:
     """A question."""
-    return _open(parent, QMessageBox.Icon.Question, title, detail, choices)
+    return _open(theme, parent, ("circle-question-mark", "run_t"), title, detail, choices)
 
 
-def inform(parent: QWidget, title: str, detail: str) -> QMessageBox:
+def inform(theme: Theme, parent: QWidget, title: str, detail: str) -> QMessageBox:
     """Something to read."""
-    return _open(parent, QMessageBox.Icon.NoIcon, title, detail, ())
+    return _open(theme, parent, ("own:logo", "text"), title, detail, ())
 
 
 class _Message(QMessageBox):
@@ -72,10 +73,12 @@ class _Message(QMessageBox):
             run()
 
 
-def _open(parent: QWidget, icon: QMessageBox.Icon, title: str, detail: str, choices: Sequence[Choice]) -> QMessageBox:
+def _open(
+    theme: Theme, parent: QWidget, icon: tuple[str, str], title: str, detail: str, choices: Sequence[Choice]
+) -> QMessageBox:
     offered = tuple(choices) or (Choice(tr("Close"), _nothing, default=True, cancels=True),)
     box = _Message(parent, title, detail, offered)
-    box.setIcon(icon)
+    box.setIconPixmap(theme.pixmap(icon[0], 24, icon[1], parent.devicePixelRatioF()))
     box.open()
     return box
 

@@ -290,6 +290,7 @@ class ExportPage(DocumentPage):
         count = tr("1 file") if number == 1 else tr("{n} files").format(n=number)
         named = ", ".join(replaced[:4]) + (" …" if number > 4 else "")
         ask(
+            self._theme,
             self,
             tr("Replace {count} in {folder}?").format(count=count, folder=folder.name),
             tr("They differ from what is written now: {names}. Other files stay.").format(names=named),
@@ -304,7 +305,7 @@ class ExportPage(DocumentPage):
             written = write_project(self._files, folder)
         except (FileProblem, OSError) as problem:
             detail = f"{problem.strerror}." if isinstance(problem, OSError) else str(problem)
-            show_problem(self, tr("The project could not be written."), detail)
+            show_problem(self._theme, self, tr("The project could not be written."), detail)
             return
         self.said.emit(tr("Wrote {n} files to {folder}.").format(n=len(written), folder=folder))
 

@@ -49,6 +49,8 @@ class SettingsDialog(QDialog):
         self._list.setObjectName("settings_sections")
         self._list.setAccessibleName(tr("Sections"))
         self._list.setFixedWidth(168)
+        # Rows measured before the style sheet is applied would keep their height.
+        self._list.ensurePolished()
         self._stack = QStackedWidget()
         for _key, title, page in pages:
             self._list.addItem(title)

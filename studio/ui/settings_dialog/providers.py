@@ -39,6 +39,7 @@ class ProvidersPage(QWidget):
         self._list.setAccessibleName(tr("Model providers"))
         self._list.setFixedWidth(170)
         self._list.setProperty("card", "true")
+        self._list.ensurePolished()
         self._add = Button(theme, tr("Add"), "plus", small=True)
         self._name = LineField(theme)
         self._kind = ComboBox(theme)

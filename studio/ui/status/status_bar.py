@@ -78,6 +78,7 @@ class StatusBar(QStatusBar):
         row.setSpacing(14)
         for widget in (self.state, self.counts, self.problems):
             row.addWidget(widget)
+        row.addStretch(1)
         left.setLayout(row)
         right, row = QWidget(), QHBoxLayout()
         row.setContentsMargins(0, 0, 12, 0)
@@ -85,7 +86,7 @@ class StatusBar(QStatusBar):
         for label in (self.saved, self.selection, self.privacy):
             row.addWidget(label)
         right.setLayout(row)
-        self.addWidget(left)
+        self.addWidget(left, 1)
         self.addPermanentWidget(right)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()

@@ -69,7 +69,8 @@ class PanelDock(QDockWidget):
         else:
             self._stack.setMinimumWidth(least)
         self._keys: list[str] = []
-        self._counts: dict[str, QLabel] = {}
+        self._counts: dict[str, tuple[QWidget, str]] = {}
+        """Widget and text behind the title, by panel."""
         self.strip.bar.currentChanged.connect(self._on_bar_current_changed)
 
     @property
@@ -101,24 +102,27 @@ class PanelDock(QDockWidget):
 
     def set_count(self, key: str, count: int) -> None:
         """A number behind a tab's title; none for zero."""
-        label = self._counts.get(key)
-        if label is None:
-            label = self._counts[key] = QLabel()
+        shown = str(count) if count else ""
+        old = self._counts.get(key)
+        if (old[1] if old is not None else "") == shown:
+            return
+        # A tab keeps the width that its button had when it was set, so the button is made anew.
+        bar, index = self.strip.bar, self._keys.index(key)
+        bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, None)
+        self._counts.pop(key, None)
+        if old is not None:
+            old[0].deleteLater()
+        if count:
+            holder = QWidget(bar)
+            row = QHBoxLayout(holder)
+            row.setContentsMargins(0, 0, 9, 0)
+            label = QLabel(shown)
             label.setProperty("count", "true")
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        shown = str(count) if count else ""
-        if label.text() == shown:
-            return
-        label.setText(shown)
-        bar, index = self.strip.bar, self._keys.index(key)
-        # A tab keeps the width of its button from when it was set, so it is set again.
-        bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, None)
-        if count:
-            label.adjustSize()
-            bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, label)
-            label.show()
-        else:
-            label.hide()
+            row.addWidget(label)
+            holder.adjustSize()
+            self._counts[key] = holder, shown
+            bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, holder)
 
     def _on_bar_current_changed(self, index: int) -> None:
         if 0 <= index < len(self._keys):

@@ -36,7 +36,7 @@ def _as_input(window: MainWindow, file: Path) -> None:
     try:
         text = file.read_bytes()[:LONGEST_INPUT].decode("utf-8", errors="replace")
     except OSError as error:
-        show_problem(window, tr("{name} could not be read.").format(name=file.name), f"{error.strerror}.")
+        show_problem(window.theme, window, tr("{name} could not be read.").format(name=file.name), f"{error.strerror}.")
         return
     window.tool_bar.input.setText(" ".join(text.split()))
     window.focus_input()

@@ -144,6 +144,7 @@ class FileFlows(QObject):
             return
         self._tabs.show_page(page)
         ask(
+            self._theme,
             self._window,
             tr("Save the changes to {name}?").format(name=page.title),
             tr("Without saving, the changes since the last save are lost."),
@@ -186,7 +187,7 @@ class FileFlows(QObject):
         return None
 
     def _could_not(self, title: str, problem: FileProblem | OSError) -> None:
-        show_problem(self._window, title, _detail(problem))
+        show_problem(self._theme, self._window, title, _detail(problem))
 
     def _saved_version(self, found: Recovery) -> Workflow | None:
         """The file under the unsaved changes; None if there is none or it cannot be read."""
@@ -219,6 +220,7 @@ class FileFlows(QObject):
         self, page: WorkflowPage, path: Path, error: FileProblem | OSError, then: Callable[[], None] | None
     ) -> None:
         show_problem(
+            self._theme,
             self._window,
             tr("{name} could not be saved.").format(name=path.name),
             f"{_detail(error)}\n\n{tr('Your changes are still in the window.')}",

@@ -28,7 +28,7 @@ def functions(window: MainWindow) -> dict[str, Function]:
         **_run(window),
         **_go(window),
         "app.palette": window.palettes.show_commands,
-        "app.settings": window.show_settings,
+        "app.settings": window.pages.show_settings,
         "app.quit": window.close_window,
         "app.about": partial(_about, window),
     }
@@ -52,7 +52,7 @@ def _file(window: MainWindow) -> dict[str, Function]:
         "file.open": files.ask_open,
         "file.save": on_page(window, files.save),
         "file.save_as": on_page(window, files.save_as),
-        "file.export": on_page(window, window.show_export),
+        "file.export": on_page(window, window.pages.show_export),
         "file.close": window.close_tab,
     }
 
@@ -146,7 +146,7 @@ def _go(window: MainWindow) -> dict[str, Function]:
         "go.previous_panel": partial(_step_panel, window, -1),
         "go.next_problem": partial(_step_problem, window, 1),
         "go.previous_problem": partial(_step_problem, window, -1),
-        "go.welcome": window.show_welcome,
+        "go.welcome": window.pages.show_welcome,
     }
 
 
@@ -196,4 +196,4 @@ def _about(window: MainWindow) -> None:
     except PackageNotFoundError:
         number = tr("from a checkout")
     detail = tr("Draw, run, step, rewind, branch and export agent workflows.\nMIT licence. Qt {qt}.")
-    inform(window, f"Superstep Studio {number}", detail.format(qt=qVersion()))
+    inform(window.theme, window, f"Superstep Studio {number}", detail.format(qt=qVersion()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
@@ -32,12 +32,18 @@ class WorkflowPage(DocumentPage):
         super().__init__(parent)
         self.workspace: Workspace = workspace
         self.input_text = ""
+        self.debug_shown = False
+        """Whether the debug panel came to the front in this run; once is enough."""
+        self._fit_timer = QTimer(self)
+        self._fit_timer.setSingleShot(True)
+        self._fit_timer.setInterval(0)
         self.saved_text = ""
         """When the work was last put away: "Saved 14:12", "Autosaved 14:12"."""
         workspace.setParent(self)
         self._accepted: Workflow = workspace.document.workflow
         self.canvas = CanvasView(theme)
         self.canvas.set_workspace(workspace)
+        self._fit_timer.timeout.connect(self.canvas.show_all)
         self.trust_bar = TrustBar(theme)
         self.trust_bar.trusted.connect(self._on_trust_bar_trusted)
         column = QVBoxLayout(self)
@@ -55,6 +61,15 @@ class WorkflowPage(DocumentPage):
     def title(self) -> str:
         """The name of the workflow."""
         return self.workspace.document.workflow.name
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the whole drawing is in view."""
+        return self.canvas.seen_rect().contains(self.canvas.canvas_scene.bounds())
+
+    def fit_soon(self) -> None:
+        """Shows the whole drawing once the docks have their sizes."""
+        self._fit_timer.start()
 
     def _on_document_changed(self, _changes: object) -> None:
         before, now = self._accepted, self.workspace.document.workflow

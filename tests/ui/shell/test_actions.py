@@ -60,7 +60,7 @@ def test_menus_have_no_empty_entry(make_window: Callable[..., MainWindow]) -> No
 
 def test_without_a_workflow_only_general_actions_apply(make_window: Callable[..., MainWindow]) -> None:
     window = make_window()
-    window.show_welcome()
+    window.pages.show_welcome()
     for action in ("file.save", "run.run", "edit.undo", "insert.agent"):
         assert not window.actions_[action].isEnabled(), action
     for action in ("file.new", "file.open", "app.settings", "app.palette", "theme.dark"):

@@ -58,7 +58,7 @@ def test_docks_are_there_for_workflows_only(window: MainWindow) -> None:
     assert not any(layouts.is_shown(side) for side in ("left", "right", "bottom"))
     page = window.files.new()
     assert all(layouts.is_shown(side) for side in ("left", "right", "bottom"))
-    window.show_export(page)
+    window.pages.show_export(page)
     assert not layouts.is_shown("right")
     window.tabs.show_page(page)
     assert layouts.is_shown("right")
@@ -216,8 +216,8 @@ def test_requests_and_problems_are_counted_on_their_tabs(window: MainWindow) -> 
     page = window.files.new()
     window.refresh()
     problems = len(page.workspace.problems.problems)
-    label = window.sides.bottom._counts["problems"]
-    assert label.text() == (str(problems) if problems else "")
+    shown = {key: text for key, (_, text) in window.sides.bottom._counts.items()}
+    assert shown == ({"problems": str(problems)} if problems else {})
 
 
 # ---- keys
@@ -297,7 +297,7 @@ def test_escape_closes_the_palette_and_gives_the_focus_back(window: MainWindow, 
 
 
 def test_settings_take_effect_at_once_and_are_kept(window: MainWindow) -> None:
-    window.show_settings()
+    window.pages.show_settings()
     dialog = window.findChild(SettingsDialog)
     assert dialog is not None
     dialog._on_page_changed({"theme": "dark"})
@@ -365,3 +365,19 @@ def test_checkpoints_are_folded_while_editing_and_open_while_debugging(window: M
     assert not layouts.checkpoints.folded
     layouts.switch("debug")
     assert layouts.checkpoints.folded
+
+
+def test_closing_a_workflow_closes_its_code(window: MainWindow) -> None:
+    page = window.files.new()
+    other = window.files.new()
+    window.pages.show_export(page)
+    window.files.close(page)
+    assert window.tabs.pages() == [other]
+    assert window.sides.layouts.is_shown("right")
+
+
+def test_looking_at_a_message_brings_the_inspector_to_the_front(window: MainWindow) -> None:
+    page = window.files.new()
+    window.sides.right.show_panel("requests")
+    page.workspace.selection.look_at_message("m1")
+    assert window.sides.right.current == "inspector"

@@ -1,0 +1,70 @@
+"""The pages and dialogs that the window opens besides workflows; imported when they are first shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from studio.ui.text import tr
+from studio.ui.window.workflow_page import WorkflowPage
+
+if TYPE_CHECKING:
+    from studio.ui.main_window import MainWindow
+
+
+class Pages:
+    """Welcome, exported code, settings."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def show_welcome(self) -> None:
+        """The welcome page, as the only thing or as a tab."""
+        from studio.ui.welcome import WelcomePage
+
+        window = self._window
+        for page in window.tabs.pages():
+            if isinstance(page, WelcomePage):
+                window.tabs.show_page(page)
+                return
+        page = WelcomePage(window.theme)
+        page.new_requested.connect(self._on_welcome_new_requested)
+        page.open_requested.connect(window.files.ask_open)
+        page.file_chosen.connect(window.files.open)
+        page.template_chosen.connect(window.files.new_from_template)
+        page.recovery_chosen.connect(window.files.recover)
+        page.providers_requested.connect(partial(self.show_settings, "providers"))
+        window.files.recent_changed.connect(page.refresh_recent)
+        window.tabs.add(page, tr("Welcome"), "house")
+
+    def show_export(self, page: WorkflowPage) -> None:
+        """The code that a workflow becomes, in a tab of its own."""
+        from studio.ui.exporting import ExportPage
+
+        window = self._window
+        for other in window.tabs.pages():
+            if isinstance(other, ExportPage) and other.workspace is page.workspace:
+                window.tabs.show_page(other)
+                return
+        made = ExportPage(window.theme)
+        made.set_workspace(page.workspace)
+        made.said.connect(window.say)
+        made.node_chosen.connect(partial(self._on_export_node_chosen, page))
+        window.tabs.add(made, tr("Export to Python"), "own:code")
+
+    def show_settings(self, section: str = "appearance") -> None:
+        """The settings dialog."""
+        from studio.ui.settings_dialog import SettingsDialog
+
+        window = self._window
+        dialog = SettingsDialog(window.theme, window.preferences, section, window)
+        dialog.preferences_changed.connect(window.apply_preferences)
+        dialog.profiles_changed.connect(window.refresh_profiles)
+        dialog.open()
+
+    def _on_welcome_new_requested(self) -> None:
+        self._window.files.new()
+
+    def _on_export_node_chosen(self, page: WorkflowPage, node: str) -> None:
+        self._window.tabs.show_page(page)
+        page.workspace.selection.reveal(node)
