@@ -70,7 +70,7 @@ class LaneView(QAbstractScrollArea):
 
     def refresh(self) -> None:
         """Shows what is new; only remembers it while the lane cannot be seen."""
-        if self.isVisible() and not self.visibleRegion().isEmpty():
+        if self.isVisible() and not self.viewport().visibleRegion().isEmpty():
             self._sync()
         else:
             self._stale = True

@@ -54,6 +54,8 @@ class FakeRun(RunModel):
 
     def toggle_breakpoint(self, node: str) -> None:
         self.calls.append(("toggle_breakpoint", node))
+        self.breakpoints = self.breakpoints ^ {node}
+        self.breakpoints_changed.emit()
 
     def tell(self, **changes: Any) -> None:
         """Emits an update."""

@@ -181,10 +181,9 @@ def test_several_nodes_share_a_field(show: Show, workspace: Workspace, qtbot: Qt
 
 def test_a_requested_field_gets_the_focus(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
     panel = show(InspectorPanel)
-    panel.activateWindow()
     workspace.selection.select(("writer",))
     workspace.selection.field_requested.emit("writer", "session")
-    qtbot.waitUntil(lambda: line(panel, "session").hasFocus())
+    assert panel.focusWidget() is line(panel, "session")
 
 
 def test_a_deleted_node_leaves_the_workflow_page(show: Show, workspace: Workspace) -> None:

@@ -1,0 +1,214 @@
+"""Requests: forms from schemas, errors on leaving a field, approvals as drafts, answers sent together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from studio.agents.messages import ApprovalRequest, ToolCall
+from studio.bridge.run_views import RequestView
+from studio.bridge.workspace import Workspace
+from studio.ui.requests import RequestsPanel
+from studio.ui.requests.card import ApprovalCard, QuestionCard, arguments_of
+from studio.ui.requests.form import ObjectValue, make_value, title_of
+from studio.ui.requests.values import (
+    MISSING,
+    ChoicesValue,
+    ChoiceValue,
+    FlagValue,
+    JsonValue,
+    NumberValue,
+    TextValue,
+    Wrong,
+)
+from studio.ui.theme import Theme
+from tests.ui.panels.fake_run import FakeRun
+
+Show = Callable[..., Any]
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["decision", "pages_at_most"],
+    "properties": {
+        "decision": {"enum": ["Cover it", "Leave it out", "Own chapter"]},
+        "pages_at_most": {"type": "integer", "minimum": 1, "maximum": 4},
+        "due": {"type": "string", "format": "date"},
+        "chapters": {"type": "array", "items": {"enum": ["Market", "Technology"]}},
+        "note": {"type": "string", "maxLength": 500},
+    },
+}
+
+
+def question(request: str = "r1", kind: str = "text", **more: Any) -> RequestView:
+    return RequestView(request, "planner", "question", "Cover storage above eight hours?", kind, **more)
+
+
+def approval() -> RequestView:
+    call = ToolCall("c1", "submit_plan", '{"topics": ["Market", "Policy"], "depth": "two pages"}')
+    return RequestView("r2", "planner", "approval", "Run submit_plan?", "bool", data=ApprovalRequest("r2", call))
+
+
+def test_nobody_waits(show: Show) -> None:
+    panel = show(RequestsPanel)
+    assert panel._stack.currentIndex() == 0
+    assert not panel._footer.isVisible()
+
+
+def test_a_text_is_sent(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(RequestsPanel)
+    run.requests.append(question())
+    run.tell(requests=True)
+    card = panel.cards["r1"]
+    assert isinstance(card, QuestionCard)
+    assert not panel.send.isEnabled()
+    qtbot.keyClicks(card.field.editor, "Yes, in one chapter")
+    assert panel.send.isEnabled()
+    panel.send.click()
+    assert run.calls == [("answer", {"r1": "Yes, in one chapter"})]
+    panel.set_workspace(None)
+
+
+def test_drafts_survive_updates_and_send_together(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(RequestsPanel)
+    run.requests.append(question(choices=("Yes", "No")))
+    run.tell(requests=True)
+    card = panel.cards["r1"]
+    card.field.radios[1].click()
+    run.requests.append(approval())
+    run.tell(requests=True)
+    assert panel.cards["r1"] is card
+    second = panel.cards["r2"]
+    assert isinstance(second, ApprovalCard)
+    qtbot.keyClick(second, Qt.Key.Key_Y)
+    assert second.approve.isChecked()
+    assert panel._ready.text() == "2 of 2 ready"
+    qtbot.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    panel.send_answers() if not run.calls else None
+    assert run.calls[0] == ("answer", {"r1": "No", "r2": True})
+    run.requests.clear()
+    run.tell(requests=True)
+    assert panel.cards == {}
+
+
+def test_an_approval_can_be_taken_back(theme: Theme, workspace: Workspace, qtbot: QtBot) -> None:
+    card = ApprovalCard(theme, workspace, approval())
+    qtbot.addWidget(card)
+    assert card.draft() is MISSING
+    card.refuse.click()
+    assert card.draft() is False
+    card.choose(False)
+    assert card.draft() is MISSING
+    assert not card.refuse.isChecked()
+
+
+def test_arguments_that_are_no_json_are_shown() -> None:
+    assert arguments_of('{"a": 1}') == {"a": 1}
+    assert arguments_of("{broken") == {"arguments": "{broken"}
+
+
+def test_the_form_of_a_declared_type(theme: Theme, qtbot: QtBot) -> None:
+    form = make_value(theme, SCHEMA)
+    qtbot.addWidget(form)
+    assert isinstance(form, ObjectValue)
+    assert [type(f).__name__ for f in form.fields.values()] == [
+        "ChoiceValue", "NumberValue", "DateValue", "ChoicesValue", "TextValue",
+    ]  # fmt: skip
+    assert form.value() is MISSING
+    choice, number = form.fields["decision"], form.fields["pages_at_most"]
+    assert isinstance(choice, ChoiceValue)
+    assert isinstance(number, NumberValue)
+    choice.radios[0].click()
+    qtbot.keyClicks(number.editor, "12")
+    with pytest.raises(Wrong, match="whole number from 1 to 4"):
+        form.value()
+    assert form.error("pages_at_most") == "", "not while one types"
+    number.left.emit()
+    assert form.error("pages_at_most") == "Enter a whole number from 1 to 4."
+    number.editor.selectAll()
+    qtbot.keyClicks(number.editor, "3")
+    assert form.error("pages_at_most") == ""
+    assert form.value() == {"decision": "Cover it", "pages_at_most": 3, "chapters": []} or form.value() == {
+        "decision": "Cover it",
+        "pages_at_most": 3,
+    }
+    chapters = form.fields["chapters"]
+    assert isinstance(chapters, ChoicesValue)
+    chapters.boxes[1].click()
+    assert form.value() == {"decision": "Cover it", "pages_at_most": 3, "chapters": ["Technology"]}
+
+
+def test_missing_fields_are_said_when_sending(theme: Theme, qtbot: QtBot) -> None:
+    form = make_value(theme, SCHEMA)
+    qtbot.addWidget(form)
+    assert isinstance(form, ObjectValue)
+    form.show_errors()
+    assert form.error("decision") == "This is needed."
+    assert form.error("note") == ""
+
+
+def test_many_choices_are_a_combo_box(theme: Theme, qtbot: QtBot) -> None:
+    field = make_value(theme, {"enum": [1, 2, 3, 4, 5]})
+    qtbot.addWidget(field)
+    assert isinstance(field, ChoiceValue)
+    assert field.radios == []
+    assert field.value() is MISSING
+    assert field.combo is not None
+    field.combo.setCurrentIndex(3)
+    assert field.value() == 4
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({"type": "boolean"}, FlagValue),
+        ({"type": "number"}, NumberValue),
+        ({"type": "string"}, TextValue),
+        ({"type": "object"}, JsonValue),
+        ({"type": "array", "items": {"type": "object"}}, JsonValue),
+        ({}, JsonValue),
+    ],
+)
+def test_fields_by_schema(theme: Theme, qtbot: QtBot, schema: dict[str, Any], kind: type) -> None:
+    field = make_value(theme, schema, title="X")
+    qtbot.addWidget(field)
+    assert type(field) is kind
+
+
+def test_json_must_be_of_its_kind(theme: Theme, qtbot: QtBot) -> None:
+    field = JsonValue(theme, {"type": "object"})
+    qtbot.addWidget(field)
+    field.editor.setPlainText("[1]")
+    with pytest.raises(Wrong, match="JSON object"):
+        field.value()
+    field.editor.setPlainText('{"a": 1}')
+    assert field.value() == {"a": 1}
+
+
+def test_nested_objects(theme: Theme, qtbot: QtBot) -> None:
+    schema = {"type": "object", "properties": {"who": {"type": "object", "properties": {"name": {"type": "string"}}}}}
+    form = make_value(theme, schema)
+    qtbot.addWidget(form)
+    assert isinstance(form, ObjectValue)
+    inner = form.fields["who"]
+    assert isinstance(inner, ObjectValue)
+    name = inner.fields["name"]
+    assert isinstance(name, TextValue)
+    qtbot.keyClicks(name.editor, "Ada")
+    assert form.value() == {"who": {"name": "Ada"}}
+
+
+def test_titles() -> None:
+    assert title_of("pages_at_most", {}) == "Pages at most"
+    assert title_of("x", {"title": "Pages"}) == "Pages"
+
+
+def test_yes_or_no_has_no_default(theme: Theme, workspace: Workspace, qtbot: QtBot) -> None:
+    card = QuestionCard(theme, workspace, question(kind="bool"))
+    qtbot.addWidget(card)
+    assert card.draft() is MISSING
+    assert isinstance(card.field, ChoiceValue)
+    card.field.radios[0].click()
+    assert card.draft() is True

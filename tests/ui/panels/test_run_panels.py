@@ -1,0 +1,172 @@
+"""The run panel, messages, shared state and events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
+from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
+from studio.engine import events as ev
+from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
+from studio.ui.run.rows import rows
+from tests.ui.panels.fake_run import FakeRun, paused
+
+Show = Callable[..., Any]
+
+
+def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    made = rows(workspace, 39.1)
+    assert [(r.kind, r.title, r.time) for r in made] == [
+        ("superstep", "Planner", "4.1 s"),
+        ("answer", "you approved the plan", "22 s"),
+        ("superstep", "Planner", "3.2 s"),
+        ("superstep", "Research ×3", "9.8 s"),
+        ("next", "Join", "next · 3 messages"),
+    ]
+    left, width, token = made[3].bars[0]
+    assert (round(left, 2), round(width, 2), token) == (0.43, 0.47, "done")
+
+
+def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(RunPanel)
+    assert panel._stack.currentIndex() == 0
+    assert panel.totals() == ""
+    run.state = RunState.RUNNING
+    run.supersteps.append(SuperstepView(1, 0.0, invocations=["i1"]))
+    run.invocations["i1"] = InvocationView("i1", "writer", 1, 0.0)
+    run.tell(supersteps=frozenset({1}), invocations=frozenset({"i1"}))
+    assert panel.shown_superstep == 1
+    assert list(panel.lanes.lanes) == ["i1"]
+    run.stream("i1", "Hello")
+    lane = panel.lanes.lanes["i1"].view
+    qtbot.waitUntil(lambda: [b.text for b in lane.text.blocks] == ["Hello"])
+    panel.set_workspace(None)
+
+
+def test_lanes_of_a_superstep_appear_one_by_one_and_stay(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    panel = show(RunPanel)
+    run.supersteps.append(SuperstepView(1, 0.0, invocations=["i1"]))
+    run.invocations["i1"] = InvocationView("i1", "market", 1, 0.0)
+    run.tell(supersteps=frozenset({1}))
+    first = panel.lanes.lanes["i1"]
+    run.supersteps[0].invocations.append("i2")
+    run.invocations["i2"] = InvocationView("i2", "tech", 1, 0.0)
+    run.tell(supersteps=frozenset({1}))
+    assert list(panel.lanes.lanes) == ["i1", "i2"]
+    assert panel.lanes.lanes["i1"] is first
+    panel.set_workspace(None)
+
+
+def test_an_older_superstep_stays_shown(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    assert panel.shown_superstep == 3
+    assert list(panel.lanes.lanes) == ["i3", "i4", "i5"]
+    panel.list.view.setCurrentIndex(panel.list.model.index(0))
+    assert panel.shown_superstep == 1
+    run.supersteps.append(SuperstepView(4, 40.0, 41.0, []))
+    run.tell(supersteps=frozenset({4}))
+    assert panel.shown_superstep == 1
+    panel.show_superstep(4)
+    run.supersteps.append(SuperstepView(5, 41.0, 42.0, []))
+    run.tell(supersteps=frozenset({5}))
+    assert panel.shown_superstep == 5, "choosing the newest one follows again"
+
+
+def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    run.outputs.append(OutputView("publisher", 3, "The brief.", "The brief."))
+    run.tell(outputs=True)
+    assert panel.shown_superstep == 3
+    run.state = RunState.COMPLETED
+    run.state_changed.emit()
+    assert panel.shown_superstep == 0
+    assert panel._right.currentWidget() is panel.outputs
+    assert panel.outputs._cards[0].box.value == "The brief."
+
+
+def test_totals(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    assert show(RunPanel).totals() == "6.8 k tokens · 17.1 s"
+
+
+def test_a_new_run_starts_afresh(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    old = panel.lanes.lanes["i3"]
+    run.invocations["i3"] = InvocationView("i3", "writer", 3, 0.0, 1.0, "done", pieces=[StreamPiece("text", "Other")])
+    run.tell(everything=True)
+    assert panel.lanes.lanes["i3"] is not old
+    assert panel.lanes.lanes["i3"].view.text.blocks[0].text == "Other"
+
+
+def test_messages_are_appended_and_filtered(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    paused(run)
+    panel = show(MessagesPanel)
+    assert panel.count() == 5
+    run.messages.append(MessageView("x", "writer", None, 4, "text", "Draft 1", "Draft 1"))
+    run.tell(messages=True)
+    assert panel.count() == 6
+    qtbot.keyClicks(panel.search, "DRAFT")
+    assert panel.filter.rowCount() == 1
+    panel.search.setText("nothing like this")
+    assert panel._stack.currentIndex() == 1
+    qtbot.keyClick(panel.search, Qt.Key.Key_Escape)
+    assert panel.filter.rowCount() == 6
+
+
+def test_the_detail_says_why(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    run.messages.append(
+        MessageView(
+            "x", "writer", None, 4, "text", "Draft", "Draft", "dropped", [("c", "publisher", False, "condition")]
+        )
+    )
+    panel = show(MessagesPanel)
+    panel.table.setCurrentIndex(panel.filter.index(0, 0))
+    from studio.ui.widgets.labels import Prose
+
+    texts = [p.plain for p in panel.detail._content.findChildren(Prose)]
+    assert "Publisher: the condition was false" in texts
+
+
+def test_a_queued_message_opens_in_the_inspector(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(MessagesPanel)
+    panel.table.setCurrentIndex(panel.filter.index(3, 0))
+    assert workspace.selection.message == "q2"
+
+
+def test_state_keeps_rows_and_marks_changes(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    paused(run)
+    panel = show(StatePanel)
+    assert panel.model.rowCount() == 4
+    panel.tree.expand(panel.model.index(0, 0))
+    run.shared_state["sources"] = 15
+    run.tell(shared_state=True)
+    qtbot.waitUntil(lambda: panel.model.item(1, 1).text() == "15")
+    assert panel.tree.isExpanded(panel.model.index(0, 0))
+    assert panel.model.item(1).data(Qt.ItemDataRole.UserRole + 1) is True
+    assert panel.model.item(2).data(Qt.ItemDataRole.UserRole + 1) is False
+    run.shared_state.clear()
+    panel.refresh()
+    assert panel._stack.currentIndex() == 0
+
+
+def test_events_are_listed_without_tokens(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    run.events = [ev.SuperstepStarted(0.0, 1), ev.TokensArrived(0.1, "writer", "i1", "Hello")]
+    panel = show(EventsPanel)
+    assert panel.model.rowCount() == 1
+    run.events.append(ev.NodeFailed(0.2, 1, "writer", "i1", "ValueError", "no number"))
+    run.tell(events=1)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    panel.tokens.click()
+    assert panel.model.rowCount() == 3
+    panel.search.setText("no number")
+    assert panel.model.rowCount() == 1
+    assert "Writer" in panel.model.data(panel.model.index(0))

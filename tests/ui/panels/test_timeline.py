@@ -1,0 +1,137 @@
+"""The checkpoint strip and tree: places, hit-testing, keys, buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import BranchView, CheckpointView
+from studio.bridge.workspace import Workspace
+from studio.ui.timeline import TimelinePanel
+from studio.ui.timeline.plan import arrange
+from tests.ui.panels.fake_run import FakeRun, paused, tree
+
+Show = Callable[..., Any]
+
+
+def test_places(run: FakeRun) -> None:
+    tree(run)
+    plan = arrange(run.checkpoints, run.branches, "main")
+    assert {s.checkpoint: (s.column, s.row, s.glyph) for s in plan.spots} == {
+        "m0": (0, 0, "input"),
+        "m1": (1, 0, "superstep"),
+        "ma": (2, 0, "answers"),
+        "m2": (3, 0, "superstep"),
+        "m3": (4, 0, "superstep"),
+        "a3": (4, 1, "superstep"),
+        "a4": (5, 1, "superstep"),
+        "a5": (6, 1, "superstep"),
+        "a6": (7, 1, "finished"),
+    }
+    assert plan.by_id["m2"].splits
+    assert not plan.by_id["m3"].splits
+    assert plan.labels[2] == "answer"
+    assert plan.tracks[1].ending == "finished · 12.9 k · 29 s"
+
+
+def test_older_runs_stand_below() -> None:
+    branches = [
+        BranchView("old", 1, "main", "completed", 1.0),
+        BranchView("new", 2, "main", "paused", 2.0),
+        BranchView("fork", 2, "Fork A", "running", 3.0),
+    ]
+    views = [CheckpointView(i, None, i, "input", 0, 1.0) for i in ("old", "new", "fork")]
+    assert [t.branch for t in arrange(views, branches, "fork").tracks] == ["new", "fork", "old"]
+    assert [t.branch for t in arrange(views, branches, "old").tracks] == ["old", "new", "fork"]
+
+
+def test_a_parent_that_is_gone_starts_a_chain() -> None:
+    views = [CheckpointView("b", "gone", "r", "superstep", 4, 1.0)]
+    plan = arrange(views, [BranchView("r", 1, "main", "paused", 1.0)], "r")
+    assert plan.spots[0].column == 0
+    assert plan.spots[0].parent is None
+
+
+def test_a_checkpoint_that_cannot_be_restored(run: FakeRun) -> None:
+    tree(run)
+    run.checkpoints[1].problem = "Other graph"
+    assert arrange(run.checkpoints, run.branches, "main").by_id["m1"].glyph == "broken"
+
+
+def test_empty(show: Show) -> None:
+    assert show(TimelinePanel, 900, 98)._stack.currentIndex() == 0
+
+
+def test_clicks_hit_marks_in_strip_and_tree(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    paused(run)
+    panel = show(TimelinePanel, 1268, 98)
+    for height in (98, 372):
+        panel.resize(1268, height)
+        for key in ("m1", "a6", "ma"):
+            at = panel.view.center(panel.view.plan.by_id[key])
+            qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+            assert workspace.selection.checkpoint == key
+    assert panel.view.is_tree
+    assert panel.view.spot_at(QPointF(3, 3)) is None
+
+
+def test_keys_move_along_the_chain_and_between_branches(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(TimelinePanel, 1268, 98)
+    view = panel.view
+    view.pick("m2")
+    for key, wanted in (
+        (Qt.Key.Key_Right, "m3"),
+        (Qt.Key.Key_Down, "a3"),
+        (Qt.Key.Key_Right, "a4"),
+        (Qt.Key.Key_Left, "a3"),
+        (Qt.Key.Key_Left, "m2"),
+        (Qt.Key.Key_Up, "m2"),
+    ):
+        qtbot.keyClick(view, key)
+        assert workspace.selection.checkpoint == wanted
+
+
+def test_enter_asks_and_shift_enter_forks(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    paused(run)
+    panel = show(TimelinePanel, 1268, 98)
+    panel.view.pick("m2")
+    qtbot.keyClick(panel.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert run.calls == [("fork", "m2", None)]
+    qtbot.keyClick(panel.view, Qt.Key.Key_Return)
+    box = panel.findChild(QMessageBox)
+    assert isinstance(box, QMessageBox)
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert len(run.calls) == 1, "Cancel restores nothing"
+
+
+def test_buttons_say_why_they_are_off(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(TimelinePanel, 1268, 98)
+    assert not panel.fork_button.isEnabled()
+    assert panel.fork_button.toolTip() == "Select a checkpoint first"
+    panel.view.pick("m2")
+    assert panel.fork_button.isEnabled()
+    run.allowed["fork"] = "The run is stopping."
+    run.state_changed.emit()
+    assert not panel.fork_button.isEnabled()
+    assert panel.fork_button.toolTip() == "The run is stopping."
+
+
+def test_new_checkpoints_scroll_into_view(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(TimelinePanel, 600, 98)
+    parent = "m3"
+    for step in range(4, 30):
+        run.checkpoints.append(CheckpointView(f"m{step}", parent, "main", "superstep", step, 1.0))
+        parent = f"m{step}"
+    run.here = parent
+    run.tell(checkpoints=True)
+    at = panel.view.center(panel.view.plan.by_id[parent])
+    assert 0 < at.x() < panel.view.viewport().width()
+    assert panel.summary() == "Run 13 · 35 checkpoints · 2 branches"

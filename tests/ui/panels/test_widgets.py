@@ -1,0 +1,101 @@
+"""The small widgets that panels share."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from studio.ui.theme import Theme
+from studio.ui.widgets.chips_field import ChipsField
+from studio.ui.widgets.code import CodeEditor
+from studio.ui.widgets.highlight import lines_of
+from studio.ui.widgets.section import Section
+from studio.ui.widgets.segments import SegmentedControl
+from studio.ui.widgets.style import sheet
+from studio.ui.widgets.text_fields import TextBox, changed_span
+
+
+def test_the_sheet_has_no_marks_left(theme: Theme) -> None:
+    assert "@" not in sheet(theme)
+
+
+def test_what_differs() -> None:
+    assert changed_span("one two", "one new two") == (4, 4, 8)
+    assert changed_span("aaa", "aa") == (2, 3, 2)
+    assert changed_span("", "x") == (0, 0, 1)
+
+
+def test_a_text_box_grows_and_then_scrolls(theme: Theme, qtbot: QtBot) -> None:
+    box = TextBox(theme, lines=3)
+    qtbot.addWidget(box)
+    box.resize(300, 60)
+    box.show()
+    low = box.height()
+    box.setPlainText("\n".join("abcdefgh"))
+    grown = box.height()
+    assert grown > low
+    box.setPlainText("\n".join(str(i) for i in range(50)))
+    assert box.height() - 16 == 12 * 17
+
+
+def test_showing_a_value_tells_nobody(theme: Theme, qtbot: QtBot) -> None:
+    box = TextBox(theme)
+    qtbot.addWidget(box)
+    told: list[object] = []
+    box.edited.connect(told.append)
+    box.show_value("hello")
+    assert told == []
+    assert not box.document().isUndoAvailable()
+
+
+def test_code_indents(theme: Theme, qtbot: QtBot) -> None:
+    editor = CodeEditor(theme)
+    qtbot.addWidget(editor)
+    qtbot.keyClicks(editor, "if data:")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.keyClicks(editor, "result = 1")
+    assert editor.value == "if data:\n    result = 1"
+    qtbot.keyClick(editor, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert editor.value == "if data:\nresult = 1"
+
+
+def test_highlighting_by_line() -> None:
+    from pygments.lexers.python import PythonLexer
+
+    lines = lines_of(PythonLexer(stripnl=False), 'def f():\n    """a\n    b"""\n    return str(1)', calls=True)
+    assert (0, 3, "s_kw") in lines[0].spans
+    assert lines[1].goes_on
+    assert lines[2].spans == [(0, 8, "s_str")]
+    assert (11, 3, "s_cls") in lines[3].spans
+
+
+def test_segments_move_with_the_arrows(theme: Theme, qtbot: QtBot) -> None:
+    control = SegmentedControl(theme, (("a", "A"), ("b", "B")))
+    qtbot.addWidget(control)
+    control.show_value("a")
+    with qtbot.waitSignal(control.edited) as told:
+        qtbot.keyClick(control, Qt.Key.Key_Right)
+    assert told.args == ["b"]
+    control.show()
+    with qtbot.waitSignal(control.edited) as told:
+        qtbot.mouseClick(control, Qt.MouseButton.LeftButton, pos=control.rect().topLeft())
+    assert told.args == ["a"]
+
+
+def test_chips_move_and_go(theme: Theme, qtbot: QtBot) -> None:
+    field = ChipsField(theme, lambda: [("c", "C")], "Add")
+    qtbot.addWidget(field)
+    field.show_value(("a", "b"))
+    qtbot.keyClick(field, Qt.Key.Key_Right)
+    qtbot.keyClick(field, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert field.values == ("b", "a")
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
+    assert field.values == ("b",)
+
+
+def test_sections_fold(theme: Theme, qtbot: QtBot) -> None:
+    section = Section(theme, "Host options")
+    qtbot.addWidget(section)
+    section.show()
+    assert section.content.isVisible()
+    section.set_open(False)
+    assert not section.content.isVisible()
