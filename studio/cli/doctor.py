@@ -23,7 +23,7 @@ from studio.settings.profiles import Profile, read_profiles
 from studio.settings.secrets import Secrets
 from studio.workers import UserCodeError, Worker, default_interpreter
 
-_PACKAGES = ("PySide6", "qasync", "openai", "httpx2", "pydantic", "networkx", "keyring", "jinja2", "pygments")
+_PACKAGES = ("PySide6", "qasync", "openai", "httpx2", "pydantic", "networkx", "keyring", "mcp", "pygments")
 _PROBE_SECONDS = 20.0
 
 Finding = tuple[bool, str, str]

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from studio.settings import keeping, places, toml
+import tomli_w
+
+from studio.settings import keeping, places
 
 Theme = Literal["system", "light", "dark"]
 
@@ -70,7 +72,7 @@ def write_preferences(preferences: Preferences) -> None:
     """Replaces ``settings.toml``. Raises ``OSError``."""
     data: dict[str, Any] = {name: getattr(preferences, name) for name in _NAMES}
     data |= {"layouts": dict(preferences.layouts), **preferences.kept}
-    keeping.write(settings_file(), toml.dumps(data))
+    keeping.write(settings_file(), tomli_w.dumps({k: v for k, v in data.items() if v is not None}))
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from studio.settings import keeping, places, toml
+import tomli_w
+
+from studio.settings import keeping, places
 
 OFFLINE_NAME = "Offline model"
 REFERENCES = ("env:", "keychain:", "session:")
@@ -112,7 +114,7 @@ def read_profiles() -> tuple[Profiles, tuple[str, ...]]:
 def write_profiles(profiles: Profiles) -> None:
     """Replaces ``profiles.toml``. Raises ``OSError``."""
     entries = [_entry(p) for p in profiles.profiles if not p.offline]
-    keeping.write(profiles_file(), toml.dumps({"default": profiles.default, "profile": entries}))
+    keeping.write(profiles_file(), tomli_w.dumps({"default": profiles.default, "profile": entries}))
 
 
 def clean_base_url(typed: str) -> str:

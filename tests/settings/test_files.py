@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import stat
-import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from studio.settings import places, profiles, recent, toml
+from studio.settings import places, profiles, recent
 from studio.settings.preferences import Preferences, read_preferences, settings_file, write_preferences
 from studio.settings.profiles import OFFLINE, Profile, Profiles, profiles_file, read_profiles, write_profiles
-
-_TEXT = st.text(st.characters(exclude_categories=("Cs",)))
-_SCALAR = st.one_of(_TEXT, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False))
-_DATA = st.recursive(
-    st.dictionaries(_TEXT, st.one_of(_SCALAR, st.lists(_SCALAR))),
-    lambda inner: st.dictionaries(_TEXT, st.one_of(_SCALAR, inner, st.lists(inner))),
-    max_leaves=10,
-)
-
-
-@given(_DATA)
-def test_toml_that_we_write_reads_back(data: dict[str, object]) -> None:
-    assert tomllib.loads(toml.dumps(data)) == data
 
 
 def test_preferences_come_back_with_what_newer_versions_wrote() -> None:
