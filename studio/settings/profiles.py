@@ -156,5 +156,5 @@ def _literal_secret(profile: Profile) -> str | None:
 
 
 def _entry(profile: Profile) -> dict[str, Any]:
-    data: dict[str, Any] = {f: getattr(profile, f) for f in _FIELDS}
+    data: dict[str, Any] = {f: v for f in _FIELDS if (v := getattr(profile, f)) is not None}
     return data | dict(profile.kept) | ({"headers": dict(profile.headers)} if profile.headers else {})
