@@ -103,6 +103,8 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.theme.set_scale(preferences.font_scale)
         self.theme.set_choice(preferences.theme)
+        for page in self.files.pages():
+            page.canvas.motion = not preferences.reduce_motion
         try:
             write_preferences(preferences)
         except OSError as error:
@@ -298,7 +300,7 @@ class MainWindow(QMainWindow):
             if page is not None:
                 workflow = page.workspace.document.workflow
                 self.tool_bar.input.set_history(self._memory.inputs.get(workflow.id, []))
-                self.tool_bar.input.setText(page.input_text)
+                self.tool_bar.input.show_text(page.input_text)
         self.sides.layouts.show_docks(self.page_kind == "workflow")
         self.refresh()
 
@@ -319,7 +321,7 @@ class MainWindow(QMainWindow):
                 self.tabs.remove(other)
         history = self._memory.inputs.get(page.workspace.document.workflow.id, [])
         page.input_text = history[0] if history else page.workspace.document.workflow.sample_input
-        self.tool_bar.input.setText(page.input_text)
+        self.tool_bar.input.show_text(page.input_text)
         self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
         self.actions_.add_canvas_widget(page.canvas)
         page.saved_changed.connect(self.schedule_refresh)
@@ -327,6 +329,7 @@ class MainWindow(QMainWindow):
         page.canvas.minimap_toggled.connect(self.schedule_refresh)
         page.canvas.open_requested.connect(partial(self.files.open_sub_workflow, page))
         page.canvas.setFocus()
+        page.canvas.motion = not self.preferences.reduce_motion
         page.fit_soon()
 
     def _on_files_closing(self, page: WorkflowPage) -> None:

@@ -71,7 +71,7 @@ class AppearancePage(SettingsPage):
         self._scale.edited.connect(self._on_scale_edited)
         self.add_field(tr("Text size"), self._scale, tr("Default: 100 %."))
         self._motion = self.add_check(
-            "reduce_motion", tr("Less motion"), tr("A running node has a still arc. Default: off."),
+            "reduce_motion", tr("Less motion"), tr("The canvas jumps instead of gliding. Default: off."),
             preferences.reduce_motion,
         )  # fmt: skip
         self._motion.toggled.connect(self._on_motion_toggled)

@@ -42,6 +42,11 @@ class InputField(QLineEdit):
         """Earlier inputs, newest first."""
         return list(self._history)
 
+    def show_text(self, text: str) -> None:
+        """Shows an input from its beginning."""
+        self.setText(text)
+        self.setCursorPosition(0)
+
     def set_history(self, history: list[str]) -> None:
         """Replaces the earlier inputs; newest first."""
         self._history = list(dict.fromkeys(history))[:KEPT]
@@ -68,7 +73,7 @@ class InputField(QLineEdit):
         self._menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
 
     def sizeHint(self) -> QSize:
-        return QSize(420, self._theme.length(28))
+        return QSize(180, self._theme.length(28))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down and not event.modifiers():

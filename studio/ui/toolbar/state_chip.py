@@ -38,7 +38,7 @@ class StateChip(QWidget):
         self._state = RunState.IDLE
         self._sentence = ""
         self.setObjectName("state_chip")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)
         theme.changed.connect(self.update)
 
@@ -57,7 +57,8 @@ class StateChip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        width = QFontMetrics(self._theme.font("small")).horizontalAdvance(self._sentence) + 46 if self._sentence else 0
+        metrics = QFontMetrics(self._theme.font("small-strong"))
+        width = metrics.horizontalAdvance(self._sentence) + 48 if self._sentence else 0
         return QSize(min(width, 460), self._theme.length(28))
 
     def minimumSizeHint(self) -> QSize:

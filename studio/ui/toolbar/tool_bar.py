@@ -69,9 +69,9 @@ class MainToolBar(QToolBar):
         self._working = [*commands, self.input, self.chip]
         for widget in (*self._welcome, *commands):
             self._layout.addWidget(widget)
-        self._layout.addWidget(self.input, 3)
-        self._layout.addWidget(self.chip, 2)
-        self._layout.addStretch(1)
+        self._layout.addWidget(self.input, 1)
+        self._layout.addWidget(self.chip)
+        self._layout.addStretch(0)
         export = self._button("file.export", "own:code", "bordered", ("Export",))
         self._working.append(export)
         for widget in (self.profile, export, self._button("app.palette", "search")):

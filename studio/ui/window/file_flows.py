@@ -274,7 +274,7 @@ def _detail(problem: FileProblem | OSError) -> str:
     if isinstance(problem, OSError):
         reason = problem.strerror or str(problem)
         return reason if reason.endswith(".") else f"{reason}."
-    where = f"{problem.message} ({problem.place})" if problem.place else problem.message
+    where = f"{problem.message.removesuffix('.')} ({problem.place})." if problem.place else problem.message
     return "\n\n".join(text for text in (where, problem.way_out) if text)
 
 

@@ -12,6 +12,8 @@ from studio.ui.window.dock import PanelDock
 from studio.ui.window.memory import WindowMemory
 
 LayoutName = Literal["edit", "debug"]
+_BARS, _LEAST_CANVAS = 122, 240
+"""Heights of menu, tool, tab and status bars together, and what the canvas keeps of a small window."""
 VERSION = 1
 """Saved layouts of another version are not used."""
 
@@ -142,6 +144,13 @@ class WindowLayouts(QObject):
             state = QByteArray()
         if state.isEmpty() or not self._window.restoreState(state, VERSION):
             self._default()
+            return
+        # An arrangement of a larger window must leave the canvas some room.
+        below = self.bottom.height() + self.checkpoints.height()
+        most = self._window.height() - _BARS - _LEAST_CANVAS
+        if not self.bottom.isHidden() and below > most:
+            height = max(self.bottom.minimumHeight(), most - self.checkpoints.height(), 120)
+            self._window.resizeDocks([self.bottom], [height], Qt.Orientation.Vertical)
 
     def _default(self) -> None:
         size = self._window.size()
