@@ -45,6 +45,7 @@ class WelcomePage(DocumentPage):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._cards: list[TemplateCard] = []
         self._recoveries = QVBoxLayout()
         self._recoveries.setSpacing(8)
@@ -257,11 +258,11 @@ class _Card(QWidget):
 
 
 def _recovery_text(found: Recovery) -> str:
-    count = tr("1 change") if found.edits == 1 else tr("{n} changes").format(n=found.edits)
-    when = time.strftime("%H:%M", time.localtime(found.changed))
-    day = when_text(found.changed, time.time())
-    moment = when if day == when else f"{day} {when}"
-    return tr("{name}, {count} after the last save, {when}.").format(name=found.name, count=count, when=moment)
+    day, clock = when_text(found.changed, time.time()), time.strftime("%H:%M", time.localtime(found.changed))
+    when = day if day == clock else f"{day} {clock}"
+    if found.path is None:
+        return tr("{name}, never saved, last changed {when}.").format(name=found.name, when=when)
+    return tr("{name}, changed after the last save, {when}.").format(name=found.name, when=when)
 
 
 def _scrolled(widget: QWidget, width: int | None) -> QScrollArea:

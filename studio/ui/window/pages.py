@@ -36,6 +36,8 @@ class Pages:
         page.providers_requested.connect(partial(self.show_settings, "providers"))
         window.files.recent_changed.connect(page.refresh_recent)
         window.tabs.add(page, tr("Welcome"), "house")
+        # Without it the first button of the tool bar would begin with a focus ring.
+        page.setFocus()
 
     def show_export(self, page: WorkflowPage) -> None:
         """The code that a workflow becomes, in a tab of its own."""
