@@ -12,9 +12,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QRect
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QPointF, QRect
 from PySide6.QtNetwork import QHostAddress, QTcpServer, QTcpSocket
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QTabBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QTabBar,
+    QWidget,
+)
 
 Place = tuple[int, int, int, int]
 
@@ -30,9 +41,9 @@ def _shown(widget: QWidget) -> bool:
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
-def find(text: str) -> Place | None:
-    """Where a visible thing is that has this text or object name."""
-    widgets = [w for w in QApplication.allWidgets() if _shown(w)]
+def find(text: str, within: str = "") -> Place | None:
+    """Where a visible thing is that has this text or object name; ``within``: class of a widget around it."""
+    widgets = [w for w in QApplication.allWidgets() if _shown(w) and _is_within(w, within)]
     for widget in widgets:
         if widget.objectName() == text:
             return rect(widget)
@@ -46,6 +57,12 @@ def find(text: str) -> Place | None:
                 if action.text().replace("&", "").split("\t")[0] == text:
                     return rect(widget, widget.actionGeometry(action))
     for widget in widgets:
+        if isinstance(widget, QAbstractItemView) and (row := _row(widget, text)) is not None:
+            return rect(widget.viewport(), widget.visualRect(row))
+    for widget in widgets:
+        if isinstance(widget, QLineEdit | QPlainTextEdit | QComboBox) and widget.accessibleName() == text:
+            return rect(widget)
+    for widget in widgets:
         said = ""
         if isinstance(widget, QAbstractButton | QLabel):
             said = widget.text()
@@ -54,6 +71,40 @@ def find(text: str) -> Place | None:
         if text in (said.replace("&", "").strip(), widget.accessibleName()):
             return rect(widget)
     return None
+
+
+def _is_within(widget: QWidget, name: str) -> bool:
+    around: QWidget | None = widget
+    while name and around is not None:
+        if type(around).__name__ == name:
+            return True
+        around = around.parentWidget()
+    return not name
+
+
+def _row(view: QAbstractItemView, text: str) -> QModelIndex | None:
+    model = view.model()
+    if model is None:
+        return None
+    hits = model.match(model.index(0, 0), 0, text, 1) if model.rowCount() else []
+    return hits[0] if hits and view.visualRect(hits[0]).isValid() else None
+
+
+def spot(window: Any, item_id: str, part: str) -> tuple[int, int]:
+    """Where a part of a drawn thing is: ``middle``, ``in`` or ``out`` (ports of a node), ``corner``."""
+    canvas = window.page.canvas
+    item = canvas.canvas_scene.items_by_id[item_id]
+    places = {"middle": item.boundingRect().center(), "corner": QPointF(0, 0)}
+    inner = places[part] if part in places else getattr(item, f"{part}_port")
+    point = canvas.viewport().mapToGlobal(canvas.mapFromScene(item.mapToScene(inner)))
+    return point.x(), point.y()
+
+
+def free_spot(window: Any, across: float, down: float) -> tuple[int, int]:
+    """A place on the screen inside the canvas, as parts of its width and height."""
+    view = window.page.canvas.viewport()
+    point = view.mapToGlobal(QPoint(round(view.width() * across), round(view.height() * down)))
+    return point.x(), point.y()
 
 
 class Probe(QObject):
@@ -79,6 +130,8 @@ class Probe(QObject):
                 "window": self._window,
                 "rect": rect,
                 "find": find,
+                "spot": lambda item, part: spot(self._window, item, part),
+                "free_spot": lambda across, down: free_spot(self._window, across, down),
                 "QPoint": QPoint,
                 "app": QApplication.instance(),
             }

@@ -64,15 +64,15 @@ class Studio:
         """Waits until an expression is true."""
         wait_until(lambda: self.ask(expression), expression, seconds)
 
-    def place(self, text: str) -> tuple[int, int]:
-        """The middle of the visible thing with this text or object name."""
-        wait_until(lambda: self.ask(f"find({text!r})"), f"{text} is visible")
-        x, y, width, height = self.ask(f"find({text!r})")
+    def place(self, text: str, within: str = "") -> tuple[int, int]:
+        """The middle of the visible thing with this text or object name; ``within``: class of a widget around it."""
+        wait_until(lambda: self.ask(f"find({text!r}, {within!r})"), f"{text} is visible {within}")
+        x, y, width, height = self.ask(f"find({text!r}, {within!r})")
         return x + width // 2, y + height // 2
 
-    def click(self, text: str, button: int = 1, times: int = 1) -> None:
+    def click(self, text: str, within: str = "", button: int = 1, times: int = 1) -> None:
         """Clicks on the visible thing with this text or object name."""
-        self.display.click(*self.place(text), button, times)
+        self.display.click(*self.place(text, within), button, times)
 
     def kill(self) -> None:
         """``kill -9``."""
