@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListView, QStackedWidget, QVBoxLayou
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
-from studio.document.lines import line, lines, name_of
-from studio.document.model import Workflow
+from studio.document.lines import name_of
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -17,6 +16,7 @@ from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.labels import Chip, Label
 from studio.ui.widgets.panel import Panel
+from studio.ui.widgets.sources import source_name, target_names
 
 _ROLE = Qt.ItemDataRole.UserRole
 
@@ -185,8 +185,8 @@ class DebugPanel(Panel):
         workflow = workspace.document.workflow
         rows = []
         for view in workspace.run.queued:
-            source = name_of(workflow, view.source) if view.source else tr("Input")
-            target = name_of(workflow, view.target) if view.target else _targets(workflow, view.edges)
+            source = source_name(workflow, view.source)
+            target = ", ".join(target_names(workflow, view.target, view.edges)) or "–"
             rows.append(QueuedRow(view.message, f"{source} → {target}", view.text, view.edited))
         return rows
 
@@ -215,10 +215,3 @@ class DebugPanel(Panel):
 
     def _on_document_changed(self, _changes: object) -> None:
         self.refresh()
-
-
-def _targets(workflow: Workflow, edges: tuple[str, ...]) -> str:
-    found = [line(workflow, e) for e in edges]
-    names = [name_of(workflow, f.target) for f in found if f is not None]
-    names += [name_of(workflow, f.target) for f in lines(workflow) if f.edge in edges and f.id not in edges]
-    return ", ".join(dict.fromkeys(names)) or "–"

@@ -16,7 +16,8 @@ from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form, Refused
 from studio.ui.inspector.last_run import fill_messages, last_prompt
 from studio.ui.inspector.node_page import NodePage
-from studio.ui.inspector.small_parts import count, estimate, said
+from studio.ui.inspector.small_parts import estimate, said
+from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.widgets.section import Section
 
@@ -26,7 +27,7 @@ _LIMITS = ("profile", "max_tokens")
 
 def tokens_caption(text: str) -> str:
     """The estimate beside *Instructions*."""
-    return tr("{count} tokens").format(count=count(estimate(text))) if text else ""
+    return tr("{count} tokens").format(count=count_text(estimate(text))) if text else ""
 
 
 def agent_fields(page: NodePage, form: Form) -> None:
@@ -155,7 +156,7 @@ def _add_prompt(page: NodePage) -> None:
         column.setContentsMargins(0, 0, 0, 0)
         fill_messages(page.theme, column, call.messages)
         section.add(holder["rows"])
-        tokens = count(sum(estimate(said(m)) for m in call.messages))
+        tokens = count_text(sum(estimate(said(m)) for m in call.messages))
         section.set_summary(tr("from {run} · {tokens} tokens").format(run=run_name(page), tokens=tokens))
 
     page.body.add(section)

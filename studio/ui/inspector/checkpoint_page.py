@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check, Facts
 from studio.ui.text import tr
@@ -18,6 +17,7 @@ from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Elided, Label, Prose
 from studio.ui.widgets.restoring import ask_restore
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import counted, source_name, target_names
 from studio.ui.widgets.text_fields import TextBox
 
 
@@ -26,7 +26,7 @@ def checkpoint_title(view: CheckpointView) -> str:
     if view.kind == "input":
         return tr("Checkpoint of the input")
     if view.kind == "answers":
-        return tr("Checkpoint with answers, before superstep {number}").format(number=view.superstep + 1)
+        return tr("Checkpoint with answers")
     return tr("Checkpoint after superstep {number}").format(number=view.superstep)
 
 
@@ -35,6 +35,10 @@ def size_text(size: int) -> str:
     if size < 1000:
         return f"{size} B"
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def _queued_words(number: int) -> str:
+    return counted(number, tr("1 message"), tr("{count} messages")) if number else tr("nothing")
 
 
 class CheckpointPage(InspectorPage):
@@ -59,7 +63,10 @@ class CheckpointPage(InspectorPage):
         self.header.title.set_text(checkpoint_title(view))
         branch = next((b.name for b in run.branches if b.branch == view.branch), view.branch)
         at = datetime.fromtimestamp(view.created)
-        self.header.subtitle.setText(f"{branch} · {at:%H:%M:%S} · {size_text(view.bytes)}")
+        parts = [branch, f"{at:%H:%M:%S}", size_text(view.bytes)]
+        if view.kind == "answers":
+            parts.insert(1, tr("before superstep {number}").format(number=view.superstep + 1))
+        self.header.subtitle.setText(" · ".join(parts))
         self._refresh_buttons()
 
     def restore(self) -> None:
@@ -129,6 +136,8 @@ class CheckpointPage(InspectorPage):
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
             allowed, why = self.workspace.run.can(command)
             problem = self._view().problem
+            if command == "restore" and self.workspace.run.here == self._id:
+                problem = tr("You are here")
             button.setEnabled(allowed and not problem)
             button.setToolTip(problem or why)
 
@@ -137,11 +146,9 @@ class CheckpointPage(InspectorPage):
         section = Section(self.theme, tr("Contents"))
         facts = Facts(self.theme, 110)
         if run.here == self._id:
-            facts.add(
-                tr("Queued"), tr("{count} messages").format(count=len(run.queued)) if run.queued else tr("nothing")
-            )
+            facts.add(tr("Queued"), _queued_words(len(run.queued)))
             facts.add(tr("Open requests"), str(len(run.requests)) if run.requests else tr("none"))
-            facts.add(tr("Shared state"), tr("{count} keys").format(count=len(run.shared_state)))
+            facts.add(tr("Shared state"), counted(len(run.shared_state), tr("1 key"), tr("{count} keys")))
         parent = next((c for c in run.checkpoints if c.checkpoint == view.parent), None)
         facts.add(tr("Parent"), checkpoint_title(parent).removeprefix(tr("Checkpoint ")) if parent else tr("none"))
         section.add(facts)
@@ -162,8 +169,8 @@ class CheckpointPage(InspectorPage):
             box = TextBox(self.theme, lines=3)
             box.show_value(view.text)
             self._boxes[view.message] = box
-            target = name_of(workflow, view.target) if view.target else tr("its edges")
-            title = f"{name_of(workflow, view.source) if view.source else tr('Input')} → {target}"
+            targets = ", ".join(target_names(workflow, view.target, view.edges)) or tr("its edges")
+            title = f"{source_name(workflow, view.source)} → {targets}"
             section.add(Field(self.theme, title, box, resettable=False))
         column.addWidget(section)
 

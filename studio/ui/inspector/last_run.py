@@ -10,7 +10,8 @@ from studio.agents.messages import Message, Usage
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
 from studio.engine.events import ModelCallStarted
-from studio.ui.inspector.small_parts import Card, Facts, MessageRow, count, estimate, said
+from studio.ui.inspector.small_parts import Card, Facts, MessageRow, estimate, said
+from studio.ui.paint.numbers import count_text, seconds_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, Prose
@@ -43,7 +44,7 @@ def usage_text(usage: Usage | None) -> str:
         return tr("not reported")
     sign = "≥ " if usage.partial else ""
     return tr("{sign}{input} in, {output} out").format(
-        sign=sign, input=count(usage.input or 0), output=count(usage.output or 0)
+        sign=sign, input=count_text(usage.input or 0), output=count_text(usage.output or 0)
     )
 
 
@@ -97,7 +98,7 @@ class LastRun(Page):
         facts.add(tr("State"), Chip(self._theme, tr(view.status), tone=TONES.get(view.status, "")))
         facts.add(tr("Superstep"), str(view.superstep))
         if view.ended is not None:
-            facts.add(tr("Time"), tr("{seconds} s").format(seconds=f"{view.ended - view.started:.1f}"))
+            facts.add(tr("Time"), seconds_text(view.ended - view.started))
         facts.add(tr("Tokens"), usage_text(view.usage))
         runs = self._workspace.run.nodes.get(self._node)
         if runs is not None and runs.invocations > 1:
@@ -115,7 +116,7 @@ class LastRun(Page):
         section = Section(self._theme, tr("Effective prompt"))
         tokens = sum(estimate(said(m)) for m in call.messages)
         section.set_summary(
-            tr("{messages} messages · {tokens} tokens").format(messages=len(call.messages), tokens=count(tokens))
+            tr("{messages} messages · {tokens} tokens").format(messages=len(call.messages), tokens=count_text(tokens))
         )
         fill_messages(self._theme, section.body, call.messages)
         column.addWidget(section)

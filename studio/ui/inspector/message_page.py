@@ -17,8 +17,9 @@ from studio.document.lines import line, name_of
 from studio.document.model import FanInEdge
 from studio.ui.inspector.last_run import fill_messages
 from studio.ui.inspector.page import InspectorPage
-from studio.ui.inspector.small_parts import Check, Facts, count, estimate
+from studio.ui.inspector.small_parts import Check, Facts, estimate
 from studio.ui.inspector.trail import TrailRow
+from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -26,6 +27,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import counted, source_name, target_names
 from studio.ui.widgets.tabs import TabStrip
 from studio.ui.widgets.text_fields import TextBox
 
@@ -64,7 +66,7 @@ class MessagePage(InspectorPage):
         if view is None:
             return
         workflow = self.workspace.document.workflow
-        where = name_of(workflow, view.source) if view.source else tr("Input")
+        where = source_name(workflow, view.source)
         target = self._target_name(view)
         edited = " · " + tr("edited") if view.edited else ""
         subtitle = tr("{source} → {target} · not delivered yet").format(source=where, target=target)
@@ -117,9 +119,9 @@ class MessagePage(InspectorPage):
         if waiting:
             self._facts.add(tr("Join buffer"), waiting, "run_t")
         messages = conversation(view.data)
-        size = tr("{tokens} tokens").format(tokens=count(estimate(view.text)))
+        size = tr("{tokens} tokens").format(tokens=count_text(estimate(view.text)))
         if messages:
-            size += " · " + tr("{count} messages").format(count=len(messages))
+            size += " · " + counted(len(messages), tr("1 message"), tr("{count} messages"))
         self._facts.add(tr("Size"), size)
 
     def _sent(self) -> MessageView | None:
@@ -157,14 +159,8 @@ class MessagePage(InspectorPage):
         return tr("fires when {count} of {count} are in").format(count=total)
 
     def _target_name(self, view: QueuedView) -> str:
-        workflow = self.workspace.document.workflow
-        if view.target is not None:
-            return name_of(workflow, view.target)
-        found = [line(workflow, e) for e in view.edges]
-        names = [name_of(workflow, f.target) for f in found if f is not None]
-        edges = [workflow.edge(e) for e in view.edges]
-        names += [name_of(workflow, e.target) for e in edges if isinstance(e, FanInEdge)]
-        return ", ".join(dict.fromkeys(names)) or tr("all its edges")
+        names = target_names(self.workspace.document.workflow, view.target, view.edges)
+        return ", ".join(names) or tr("all its edges")
 
     def _make_buttons(self) -> QWidget:
         holder = QWidget()
@@ -241,7 +237,7 @@ class MessagePage(InspectorPage):
         if not messages:
             return
         section = Section(self.theme, tr("Conversation carried"))
-        section.set_summary(tr("{count} messages").format(count=len(messages)))
+        section.set_summary(counted(len(messages), tr("1 message"), tr("{count} messages")))
         fill_messages(self.theme, section.body, messages)
         self.body.add(section)
 
@@ -272,7 +268,14 @@ def trail(workspace: Workspace, view: QueuedView) -> list[tuple[str, str, str, s
         seen.add((source, superstep))
         node = workflow.node(source)
         text = now.text if now is not None else view.text
-        steps.append((node.kind if node else "agent", name_of(workflow, source), text, str(superstep)))
+        steps.append(
+            (
+                node.kind if node else "agent",
+                source_name(workflow, source),
+                text,
+                str(superstep) if superstep else tr("entry"),
+            )
+        )
         before = [m for m in run.messages if m.superstep < superstep and any(r[1] == source and r[2] for r in m.routes)]
         now = max(before, key=lambda m: m.superstep, default=None)
         if now is None:

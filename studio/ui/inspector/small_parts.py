@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.agents.messages import Message, ToolCall, ToolResult
+from studio.ui.paint.numbers import count_text
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 
@@ -18,16 +19,6 @@ def estimate(text: str) -> int:
     """Tokens of a text, roughly: four characters of Latin text each, one of a wide character."""
     wide = sum(ord(c) > 0x2E80 for c in text)
     return math.ceil((len(text) - wide) / 4) + wide
-
-
-def count(number: float) -> str:
-    """A number as the design writes it: thin space between thousands."""
-    return f"{number:,.0f}".replace(",", "\u2009")
-
-
-def short_count(tokens: int) -> str:
-    """Tokens in a chip: ``k`` from 1 000 up, one decimal."""
-    return count(tokens) if tokens < 1000 else f"{tokens / 1000:.1f} k"
 
 
 class Facts(QWidget):
@@ -138,7 +129,7 @@ class MessageRow(QWidget):
         self._role = message.role
         self._author = message.author or ""
         self._text = said(message).replace("\n", " ")
-        self._tokens = count(estimate(said(message)))
+        self._tokens = count_text(estimate(said(message)))
         self.setFixedHeight(23)
         self.setToolTip(said(message)[:2000])
         self.setAccessibleName(f"{message.role} {self._author} {self._text}")

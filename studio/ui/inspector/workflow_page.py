@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
+from studio.document.lines import lines, name_of
 from studio.document.model import JoinNode, OfflineScript, StateDecl, ToolDecl, TypeDecl
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form, Refused
@@ -77,7 +77,7 @@ class WorkflowPage(InspectorPage):
         self.header.title.set_text(workflow.name)
         cards = sum(not isinstance(n, JoinNode) for n in workflow.nodes)
         text = tr("Workflow · {nodes} nodes · {edges} edges")
-        self.header.subtitle.setText(text.format(nodes=cards, edges=len(workflow.edges)))
+        self.header.subtitle.setText(text.format(nodes=cards, edges=sum(1 for _ in lines(workflow))))
         super().refresh()
 
     def focus_field(self, name: str) -> bool:

@@ -249,7 +249,7 @@ class ApprovalCard(RequestCard):
         title.setMinimumHeight(17)
         row.addWidget(title, 0, Qt.AlignmentFlag.AlignTop)
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value) and len(value) <= 20:
-            value = "   ".join(f"{i}\u2009{v}" for i, v in enumerate(value, 1))
+            value = "\u2003".join(f"{i}\u2009{v}" for i, v in enumerate(value, 1))
         if isinstance(value, str):
             row.addWidget(Prose(self.theme, value, "body", "text", 17), 1)
         else:

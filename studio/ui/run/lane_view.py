@@ -40,6 +40,7 @@ class LaneView(QAbstractScrollArea):
         self._scrolling = False
         self._stale = False
         self._caret = False
+        self._hint = ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -67,6 +68,12 @@ class LaneView(QAbstractScrollArea):
         self._following = True
         self._sync()
         self.viewport().update()
+
+    def set_hint(self, text: str) -> None:
+        """What stands there when the invocation gave no text."""
+        if text != self._hint:
+            self._hint = text
+            self.viewport().update()
 
     def refresh(self) -> None:
         """Shows what is new; only remembers it while the lane cannot be seen."""
@@ -119,6 +126,12 @@ class LaneView(QAbstractScrollArea):
             QTimer.singleShot(0, self, self._sync)
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self._theme.color("window"))
+        if self._hint and self.text.height <= LINE and not any(b.shown for b in self.text.blocks):
+            painter.setFont(self._theme.font("text"))
+            painter.setPen(self._theme.color("muted"))
+            area = self.viewport().rect().adjusted(EDGE, 2, -EDGE, 0)
+            painter.drawText(area, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop), self._hint)
+            return
         scrolled, area = self.verticalScrollBar().value(), self.viewport().rect()
         self._painter.paint(painter, self.text, event.rect(), scrolled, area.width(), self.selection, self._caret)
 

@@ -14,6 +14,7 @@ from studio.document.lines import name_of
 from studio.ui.paint import draw_badge
 from studio.ui.run.lane_view import LaneView
 from studio.ui.run.numbers import lane_meta
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.tiles import paint_tile
 
@@ -26,6 +27,17 @@ def run_time(workspace: Workspace) -> float:
     """Seconds of the run's clock, as far as its events tell."""
     events = workspace.run.events
     return events[-1].t if len(events) else 0.0
+
+
+def hint(workspace: Workspace, view: InvocationView) -> str:
+    """For a node that streams no text: what it sent or yielded, or that it waits."""
+    if view.pieces or view.status in ("running", "queued"):
+        return ""
+    if any(r.node == view.node and r.superstep == view.superstep for r in workspace.run.requests):
+        return tr("Waits for your answer.")
+    sent = [m.text for m in workspace.run.messages if m.invocation == view.invocation and m.text]
+    sent = sent or [o.text for o in workspace.run.outputs if (o.node, o.superstep) == (view.node, view.superstep)]
+    return tr("Sent: {text}").format(text=sent[-1][:2000]) if any(sent) else tr("No text.")
 
 
 class LaneHeader(QWidget):
@@ -92,7 +104,7 @@ class Lane(QFrame):
 
     def __init__(self, theme: Theme, workspace: Workspace, view: InvocationView, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._workspace, self._invocation = theme, workspace, view
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -101,11 +113,13 @@ class Lane(QFrame):
         self.view = LaneView(theme, self)
         column.addWidget(self.view, 1)
         self.view.set_view(view)
+        self.view.set_hint(hint(workspace, view))
         self.setMinimumWidth(LEAST)
 
     def refresh(self) -> None:
         """Shows what is new."""
         self.header.refresh()
+        self.view.set_hint(hint(self._workspace, self._invocation))
         self.view.refresh()
 
     def set_divided(self, divided: bool) -> None:

@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
 from studio.ui.run.message_model import why
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 from studio.ui.widgets.page import Page
+from studio.ui.widgets.sources import source_name
 from studio.ui.widgets.text_fields import TextBox
 
 _MARKS = {True: ("circle-check", "done_t"), False: ("circle-slash", "muted")}
@@ -56,7 +56,7 @@ class MessageDetail(Page):
         workflow = workspace.document.workflow
         head = QHBoxLayout()
         head.setSpacing(7)
-        source = name_of(workflow, view.source) if view.source else tr("Input")
+        source = source_name(workflow, view.source)
         head.addWidget(Label(self._theme, source, "section"))
         head.addWidget(Chip(self._theme, view.type_name, square=True))
         head.addStretch(1)

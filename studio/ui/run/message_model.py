@@ -8,6 +8,7 @@ from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
 from studio.ui.text import tr
+from studio.ui.widgets.sources import source_name
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("superstep", "source", "target", "type", "text", "status")
@@ -91,7 +92,7 @@ class MessageModel(QAbstractTableModel):
             case "superstep":
                 return str(view.superstep) if view.superstep else tr("input")
             case "source":
-                return name_of(workflow, view.source) if view.source else tr("Input")
+                return source_name(workflow, view.source)
             case "target":
                 return self.targets(view)
             case "type":

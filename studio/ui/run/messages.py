@@ -28,6 +28,7 @@ from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.labels import Label, chip_width, paint_chip
 from studio.ui.widgets.panel import Panel
 from studio.ui.widgets.search_field import SearchField
+from studio.ui.widgets.sources import counted
 
 TONES = {"queued": "run", "delivered": "done", "dropped": "fail"}
 
@@ -164,8 +165,10 @@ class MessagesPanel(Panel):
         total, shown = self.model.rowCount(), self.filter.rowCount()
         self._stack.setCurrentIndex(2 if not total else 0 if shown else 1)
         self.detail.setVisible(bool(total))
-        text = tr("{shown} of {total}") if shown != total else tr("{total} messages")
-        self._count.setText(text.format(shown=shown, total=total) if total else "")
+        text = tr("{shown} of {total}").format(shown=shown, total=total)
+        if shown == total:
+            text = counted(total, tr("1 message"), tr("{count} messages")) if total else ""
+        self._count.setText(text)
 
     def _on_search_text_changed(self, text: str) -> None:
         self.filter.set_needle(text)

@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from studio.agents.messages import Usage
 from studio.bridge.run_views import InvocationView
+from studio.ui.paint.numbers import count_text, seconds_text
 from studio.ui.text import tr
-
-
-def grouped(number: float) -> str:
-    """Thin space between thousands."""
-    return f"{number:,.0f}".replace(",", "\u2009")
-
-
-def tokens(number: int) -> str:
-    """``k`` from 1 000 tokens up, one decimal."""
-    return grouped(number) if number < 1000 else f"{number / 1000:.1f} k"
-
-
-def seconds(value: float) -> str:
-    """One decimal, minutes from 100 s up."""
-    if value < 100:
-        return f"{value:.1f} s"
-    return f"{int(value // 60)} min {int(value % 60)} s"
 
 
 def used(usage: Usage | None) -> int:
@@ -34,8 +18,8 @@ def lane_meta(view: InvocationView, now: float) -> str:
     spent = max(0.0, (view.ended if view.ended is not None else now) - view.started)
     parts = []
     if view.tokens:
-        parts.append(tr("{count} tok").format(count=grouped(view.tokens)))
+        parts.append(tr("{count} tok").format(count=count_text(view.tokens)))
         if spent > 0.2:
             parts.append(f"{view.tokens / spent:.0f}/s")
-    parts.append(seconds(spent))
+    parts.append(seconds_text(spent))
     return " · ".join(parts)

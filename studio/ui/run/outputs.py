@@ -12,8 +12,9 @@ from studio.document.lines import name_of
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
-from studio.ui.widgets.labels import Chip, Label
+from studio.ui.widgets.labels import Label
 from studio.ui.widgets.page import Page
+from studio.ui.widgets.section import Section
 from studio.ui.widgets.text_fields import TextBox
 from studio.ui.widgets.tiles import KindTile
 
@@ -34,8 +35,6 @@ class OutputCard(QWidget):
         row.setSpacing(7)
         row.addWidget(KindTile(theme, node.kind if node else "agent", 18))
         row.addWidget(Label(theme, name_of(workflow, view.node), "section"))
-        if view.intermediate:
-            row.addWidget(Chip(theme, tr("intermediate"), height=18))
         row.addWidget(Label(theme, tr("superstep {number}").format(number=view.superstep), "small", "muted"))
         row.addStretch(1)
         copy = Button(theme, tr("Copy"), "copy", small=True)
@@ -45,6 +44,7 @@ class OutputCard(QWidget):
         self.box = TextBox(theme, lines=1, line_height=18)
         self.box.max_lines = 40
         self.box.show_value(view.text)
+        self.box.setPlaceholderText(tr("No text"))
         self.box.set_read_only(True)
         self.box.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -62,6 +62,9 @@ class OutputsView(Page):
         super().__init__(parent)
         self._theme = theme
         self._cards: list[OutputCard] = []
+        self._others = Section(theme, tr("Intermediate outputs"), open_=False, gap=6)
+        self._others.hide()
+        self.add(self._others)
         self._shown: list[OutputView] = []
 
     def show_outputs(self, workspace: Workspace) -> None:
@@ -77,4 +80,12 @@ class OutputsView(Page):
             card = OutputCard(self._theme, workspace, view)
             self._cards.append(card)
             self._shown.append(view)
-            self.add(card)
+            if view.intermediate:
+                self._others.add(card)
+            else:
+                self.body.insertWidget(self.body.indexOf(self._others), card)
+        between = sum(o.intermediate for o in outputs)
+        self._others.setVisible(between > 0)
+        self._others.set_summary(str(between))
+        if between == len(outputs):
+            self._others.set_open(True)

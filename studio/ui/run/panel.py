@@ -9,10 +9,11 @@ from studio.agents.messages import Usage
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import ENDED, RunState
+from studio.ui.paint.numbers import seconds_text, tokens_text
 from studio.ui.run.lanes import Lanes, run_time
-from studio.ui.run.numbers import seconds, tokens, used
+from studio.ui.run.numbers import used
 from studio.ui.run.outputs import OutputsView
-from studio.ui.run.rows import rows
+from studio.ui.run.rows import outputs_shown, rows
 from studio.ui.run.superstep_list import SuperstepList
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -71,7 +72,9 @@ class RunPanel(Panel):
         now = run_time(self.workspace)
         spent = sum((s.ended if s.ended is not None else now) - s.started for s in run.supersteps)
         sign = "≥ " if usage.partial else ""
-        return tr("{sign}{tokens} tokens").format(sign=sign, tokens=tokens(used(usage))) + " · " + seconds(spent)
+        return (
+            tr("{sign}{tokens} tokens").format(sign=sign, tokens=tokens_text(used(usage))) + " · " + seconds_text(spent)
+        )
 
     def show_superstep(self, number: int) -> None:
         """Shows the lanes of a superstep, or with 0 the outputs."""
@@ -109,7 +112,7 @@ class RunPanel(Panel):
 
     def _newest(self, workspace: Workspace) -> int:
         run = workspace.run
-        if run.outputs and run.state in ENDED:
+        if outputs_shown(workspace) and run.state in ENDED:
             return 0
         return run.supersteps[-1].number if run.supersteps else 0
 
@@ -121,7 +124,7 @@ class RunPanel(Panel):
         workspace = self.workspace
         if workspace is None:
             return
-        if self._shown == 0 and workspace.run.outputs:
+        if self._shown == 0 and outputs_shown(workspace):
             self.outputs.show_outputs(workspace)
             self._right.setCurrentWidget(self.outputs)
             return

@@ -8,11 +8,12 @@ from typing import Literal
 
 from studio.bridge.run_views import InvocationView, SuperstepView
 from studio.bridge.workspace import Workspace
-from studio.debugger.states import RunState
+from studio.debugger.states import ENDED, RunState
 from studio.document.lines import name_of
 from studio.document.model import Workflow
-from studio.ui.run.numbers import seconds
+from studio.ui.paint.numbers import seconds_text
 from studio.ui.text import tr
+from studio.ui.widgets.sources import counted, target_names
 
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
 
@@ -43,14 +44,22 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
         views = [run.invocations[i] for i in step.invocations if i in run.invocations]
         bars = tuple(_bar(view, start, before, whole, now) for view in views)
         status = step_status(step, views)
-        made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds(end - start)))
+        made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(end - start)))
         before += end - start
         last_end = end
     if run.state in _HELD and run.queued:
         made.append(_next(workspace))
-    if run.outputs:
-        made.append(Row("outputs", 0, tr("Outputs"), time=str(len(run.outputs))))
+    shown = outputs_shown(workspace)
+    if shown:
+        made.append(Row("outputs", 0, tr("Outputs"), time=str(shown)))
     return made
+
+
+def outputs_shown(workspace: Workspace) -> int:
+    """How many outputs the list announces: the final ones; at the end of a run without any, the intermediate ones."""
+    outputs = workspace.run.outputs
+    final = sum(not o.intermediate for o in outputs)
+    return final or (len(outputs) if workspace.run.state in ENDED else 0)
 
 
 def title(workflow: Workflow, views: Sequence[InvocationView]) -> str:
@@ -91,23 +100,11 @@ def _next(workspace: Workspace) -> Row:
     number = max((s.number for s in run.supersteps), default=0) + 1
     names: list[str] = []
     for queued in run.queued:
-        targets = [queued.target] if queued.target else _targets(workflow, queued.edges)
-        names += [name_of(workflow, t) for t in targets if t is not None]
+        names += target_names(workflow, queued.target, queued.edges)
     distinct = list(dict.fromkeys(names))
     who = ", ".join(distinct[:2]) + (f" + {len(distinct) - 2}" if len(distinct) > 2 else "")
-    count = len(run.queued)
-    text = tr("next · 1 message") if count == 1 else tr("next · {count} messages").format(count=count)
+    text = counted(len(run.queued), tr("next · 1 message"), tr("next · {count} messages"))
     return Row("next", number, who or tr("next superstep"), "waiting", time=text)
-
-
-def _targets(workflow: Workflow, edges: Sequence[str]) -> list[str | None]:
-    from studio.document.lines import lines
-
-    found: list[str | None] = []
-    for line in lines(workflow):
-        if line.id in edges or line.edge in edges:
-            found.append(line.target)
-    return found
 
 
 def _waited(value: float) -> str:

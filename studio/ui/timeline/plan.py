@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from studio.bridge.run_views import BranchView, CheckpointView
+from studio.ui.paint.numbers import tokens_text
 from studio.ui.text import tr
 
 Glyph = Literal["input", "superstep", "answers", "finished", "broken"]
@@ -154,7 +155,7 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
     parts = [words.get(branch.state, "")]
     if branch.usage is not None:
         total = (branch.usage.input or 0) + (branch.usage.output or 0)
-        parts.append(str(total) if total < 1000 else f"{total / 1000:.1f} k")
+        parts.append(tokens_text(total))
     if branch.seconds:
         parts.append(f"{branch.seconds:.0f} s")
     places = [columns[v.checkpoint] for v in own]

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import InvocationView, StreamPiece
 from studio.ui.run.lane_text import LaneText
 from studio.ui.run.lane_view import LaneView
-from studio.ui.run.numbers import lane_meta, seconds, tokens
+from studio.ui.run.numbers import lane_meta
 from studio.ui.run.selection import Selection
 from studio.ui.theme import Theme
 
@@ -166,8 +166,5 @@ def test_another_width_breaks_again(lane: LaneView, view: InvocationView) -> Non
 
 
 def test_numbers() -> None:
-    assert tokens(999) == "999"
-    assert tokens(10_300) == "10.3 k"
-    assert seconds(9.84) == "9.8 s"
     done = InvocationView("i", "n", 1, 1.0, 9.1, "done", tokens=612)
     assert lane_meta(done, 0.0) == "612 tok · 76/s · 8.1 s"

@@ -1,0 +1,36 @@
+"""What people call the ends of a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.document.lines import line, lines, name_of
+from studio.document.model import Workflow
+from studio.ui.text import tr
+
+_INTERNAL = "internal:"
+"""How the engine names the source of an answer that goes back into the node that asked."""
+
+
+def source_name(workflow: Workflow, source: str) -> str:
+    """A node's name; "Input" for the input of a run, "Answer" for what a person answered."""
+    if not source:
+        return tr("Input")
+    return tr("Answer") if source.startswith(_INTERNAL) else name_of(workflow, source)
+
+
+def target_names(workflow: Workflow, target: str | None, edges: Iterable[str]) -> list[str]:
+    """The nodes that a waiting message goes to: the one it is for, or the ends of its edges."""
+    if target:
+        return [name_of(workflow, target)]
+    wanted = frozenset(edges)
+    direct = [line(workflow, e) for e in wanted]
+    ends = [f.target for f in direct if f is not None]
+    known = {f.id for f in direct if f is not None}
+    ends += [f.target for f in lines(workflow) if f.edge in wanted and f.edge not in known]
+    return [name_of(workflow, end) for end in dict.fromkeys(ends)]
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """ "1 message" or "3 messages": ``many`` has ``{count}``."""
+    return one if number == 1 else many.format(count=number)
