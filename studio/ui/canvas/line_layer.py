@@ -228,9 +228,14 @@ class LineLayer:
         if workspace is None:
             return
         states = line_states(self.lines, workspace.run, workspace.problems.problems)
+        arrived = [
+            i for i, s in states.items() if s.delivered and i in self.items and not self.items[i].state.delivered
+        ]
         for line_id, edge in self.items.items():
             edge.set_state(states.get(line_id, IDLE))
         self._sync_chips()
+        if arrived:
+            self._scene.messages_arrived.emit(arrived)
 
     def show_level(self) -> None:
         """The level changed: other paths, other chips."""

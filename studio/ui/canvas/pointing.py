@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent, QCursor, QMouseEvent, QNativeGestureEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
@@ -30,6 +31,8 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier
 _CTRL = Qt.KeyboardModifier.ControlModifier
 _ALT = Qt.KeyboardModifier.AltModifier
 _MOVABLE = ("card", "note", "frame", "octagon")
+EDGE, EDGE_STEP, EDGE_MS = 24, 12, 16
+"""Pixels from the border within which a drag scrolls, how far, and how often."""
 WHEEL_STEP = 1.2
 """Zoom per notch of the wheel."""
 
@@ -56,6 +59,10 @@ class Pointing(Editing):
         self._press: tuple[Hit, Pointer, bool] | None = None
         """What the left button was pressed on, and whether that was selected before."""
         self._hover = NOTHING
+        self._last: Pointer | None = None
+        self._edge_timer = QTimer(self)
+        self._edge_timer.setInterval(EDGE_MS)
+        self._edge_timer.timeout.connect(self._on_edge_timer_timeout)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
 
@@ -92,6 +99,7 @@ class Pointing(Editing):
     def end(self, at: Pointer) -> None:
         """Finishes the gesture."""
         gesture, self.gesture = self.gesture, None
+        self._edge_timer.stop()
         self.viewport().unsetCursor()
         if gesture is not None:
             gesture.finish(at)
@@ -100,11 +108,36 @@ class Pointing(Editing):
         """Ends the gesture without a trace; returns whether there was one."""
         gesture, self.gesture = self.gesture, None
         self._press = None
+        self._edge_timer.stop()
         if gesture is None:
             return False
         self.viewport().unsetCursor()
         gesture.cancel()
         return True
+
+    def _watch_edges(self, at: Pointer) -> None:
+        """Near the border of the view a drag scrolls."""
+        self._last = at
+        if isinstance(self.gesture, PanGesture) or self._edge_step(at) == (0, 0):
+            self._edge_timer.stop()
+        elif not self._edge_timer.isActive():
+            self._edge_timer.start()
+
+    def _edge_step(self, at: Pointer) -> tuple[int, int]:
+        area = self.viewport().rect().adjusted(EDGE, EDGE, -EDGE, -EDGE)
+        x, y = at.view.x(), at.view.y()
+        across = -1 if x < area.left() else 1 if x > area.right() else 0
+        down = -1 if y < area.top() else 1 if y > area.bottom() else 0
+        return across * EDGE_STEP, down * EDGE_STEP
+
+    def _on_edge_timer_timeout(self) -> None:
+        if self.gesture is None or self._last is None:
+            self._edge_timer.stop()
+            return
+        across, down = self._edge_step(self._last)
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + across)
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + down)
+        self.gesture.move(replace(self._last, scene=self.to_scene(self._last.view)))
 
     def _gesture_for(self, hit: Hit) -> Gesture | None:
         view = self._me
@@ -148,6 +181,7 @@ class Pointing(Editing):
         at = self.pointer(event)
         if self.gesture is not None:
             self.gesture.move(at)
+            self._watch_edges(at)
         elif self._press is not None and event.buttons() & _LEFT:
             hit, pressed, _ = self._press
             far_enough = (at.view - pressed.view).manhattanLength() >= QApplication.startDragDistance()

@@ -38,6 +38,11 @@ class CanvasScene(QGraphicsScene):
     refreshed = Signal(bool)
     """Items follow document, run, problems or selection again; True: places, sizes or what there is changed."""
 
+    about_to_clear = Signal()
+    """Everything goes: nobody may keep items of their own in the scene."""
+    messages_arrived = Signal(list)
+    """Ids of lines on which messages were just delivered."""
+
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.look = Look(theme)
@@ -138,6 +143,7 @@ class CanvasScene(QGraphicsScene):
         """Adds and removes items; returns which."""
         wanted = self.contents.by_id
         if changes.everything:
+            self.about_to_clear.emit()
             self.clear()
             self.items_by_id.clear()
             self.line_layer.reset()

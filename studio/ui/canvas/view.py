@@ -12,6 +12,7 @@ from studio.document.lines import Line
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
+from studio.ui.canvas.motion import Motion
 from studio.ui.canvas.overlays import Overlays
 from studio.ui.canvas.pointing import Pointing
 from studio.ui.canvas.prompts import Prompts
@@ -44,6 +45,9 @@ class CanvasView(Pointing):
         self.overlays = Overlays(self)
         self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
         self.prompts = Prompts(self)
+        self._motion = Motion(self.canvas_scene)
+        self.canvas_scene.about_to_clear.connect(self._on_scene_about_to_clear)
+        self.canvas_scene.messages_arrived.connect(self._on_scene_messages_arrived)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas_scene.refreshed.connect(self._on_scene_refreshed_names)
         self._describe()
@@ -54,11 +58,13 @@ class CanvasView(Pointing):
         self.prompts.close()
         if self.workspace is not None:
             self.workspace.selection.reveal_requested.disconnect(self.reveal)
+            self.workspace.document.changed.disconnect(self._on_document_changed)
         if workspace is not None:
             self._aim(workspace.document.workflow)
         self.canvas_scene.set_workspace(workspace)
         if workspace is not None:
             workspace.selection.reveal_requested.connect(self.reveal)
+            workspace.document.changed.connect(self._on_document_changed)
             self._fresh = not self.isVisible()
             if not self._fresh:
                 self.show_all()
@@ -96,6 +102,26 @@ class CanvasView(Pointing):
         rect = self.canvas_scene.bounds((item_id,))
         if not rect.isNull():
             self.show_rect(rect)
+            if self.motion:
+                self._motion.flash(rect)
+
+    def finish_motion(self) -> None:
+        super().finish_motion()
+        self._motion.stop()
+
+    def _on_document_changed(self, _changes: object) -> None:
+        # A step of undo, or of another panel, while something is dragged: what the gesture knows is no longer so.
+        self._key_shift = None
+        self.cancel_gesture()
+
+    def _on_scene_about_to_clear(self) -> None:
+        self.cancel_gesture()
+        self._motion.stop()
+
+    def _on_scene_messages_arrived(self, lines: list[str]) -> None:
+        if self.motion and self.isVisible():
+            items = self.canvas_scene.line_layer.items
+            self._motion.fly(items[i] for i in lines if i in items)
 
     def look_at(self, point: QPointF) -> None:
         """Moves a point of the scene into the middle, at once."""

@@ -297,6 +297,26 @@ def test_reveal_scrolls_to_an_item(make_canvas: Make) -> None:
     assert view.seen_rect().contains(view.canvas_scene.items_by_id["publisher"].rect)
 
 
+def test_revealed_items_flash_and_messages_fly(make_canvas: Make, qtbot: QtBot) -> None:
+    view = make_canvas(research_brief())
+    view.motion = True
+    assert view.workspace is not None
+    count = len(view.canvas_scene.items())
+    view.workspace.selection.reveal("writer")
+    assert len(view.canvas_scene.items()) == count + 1
+    qtbot.waitUntil(lambda: len(view.canvas_scene.items()) == count)
+    run = _run(view)
+    run.state = RunState.RUNNING
+    run.supersteps = [SuperstepView(1, 0.0), SuperstepView(2, 1.0)]
+    routes = [("split", i, True, "") for i in ("market", "tech", "policy")]
+    run.messages = [MessageView("m", "planner", None, 1, "text", "plan", None, "delivered", routes)]
+    run.updated.emit(RunUpdate(messages=True))
+    view.canvas_scene.flush()
+    assert view.canvas_scene.line_layer.items["split:to:tech"].token == "done"
+    assert len(view.canvas_scene.items()) == count + 4
+    qtbot.waitUntil(lambda: len(view.canvas_scene.items()) == count)
+
+
 def test_without_a_workspace_nothing_happens(make_canvas: Make) -> None:
     view = make_canvas(research_brief())
     view.set_workspace(None)

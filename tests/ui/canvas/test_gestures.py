@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 from studio.document.model import DirectEdge, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.levels import Level
@@ -282,3 +283,57 @@ def test_dragging_far_out_moves_items_on_release(make_canvas: Make) -> None:
     assert abs(_workflow(view).places["n0"].x - 400) <= 8
     _undo(view)
     assert view.canvas_scene.items_by_id["n0"].pos() == QPointF(0, 0)
+
+
+def test_ctrl_leaves_a_copy_behind(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    press(view, 100, 45)
+    for x in (130, 180):
+        move(view, x, 205, Qt.KeyboardModifier.ControlModifier)
+    release(view, 180, 205, Qt.KeyboardModifier.ControlModifier)
+    workflow = _workflow(view)
+    assert len(workflow.nodes) == 3
+    copy = next(n.id for n in workflow.nodes if n.id not in ("a", "b"))
+    assert (workflow.places[copy].x, workflow.places[copy].y) == (0, 0)
+    assert workflow.places["a"].y == 160
+    assert _steps(view) == 1
+
+
+def test_undo_during_a_drag_ends_the_drag(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    view.add_node("function", QPointF(0, 200))
+    press(view, 100, 45)
+    move(view, 180, 145)
+    assert view.gesture is not None
+    _undo(view)
+    assert view.gesture is None
+    release(view, 180, 145)
+    assert _workflow(view).places["a"].x == 0
+
+
+def test_loading_another_document_during_a_drag_is_safe(make_canvas: Make) -> None:
+    from studio.document.edits import ReplaceAll
+
+    view = make_canvas(small())
+    press(view, 200, 32)
+    move(view, 260, 60)
+    assert view.gesture is not None
+    assert view.workspace is not None
+    view.workspace.document.execute(ReplaceAll(research_brief()), "Load")
+    view.canvas_scene.flush()
+    move(view, 270, 70)
+    release(view, 270, 70)
+    assert view.gesture is None
+    assert "writer" in view.canvas_scene.items_by_id
+
+
+def test_dragging_to_the_border_scrolls(make_canvas: Make, qtbot: QtBot) -> None:
+    view = make_canvas(small())
+    seen = view.seen_rect().right()
+    press(view, 100, 45)
+    move(view, 200, 45)
+    move(view, 895, 45)
+    qtbot.waitUntil(lambda: view.seen_rect().right() > seen + 30)
+    assert view.canvas_scene.items_by_id["a"].x() > 800
+    key(view, K.Key_Escape)
+    assert view.canvas_scene.items_by_id["a"].x() == 0

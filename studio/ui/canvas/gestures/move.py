@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsLineItem
 
-from studio.document.commands import drop_on_edge
+from studio.document.commands import copy_items, drop_on_edge, paste_items
 from studio.document.edits import Batch, Edit, SetFields, SetPlaces
 from studio.document.geometry import PORT_Y, snapped
 from studio.document.model import Group, Place
@@ -143,16 +143,25 @@ class MoveGesture(Gesture):
             x, y = self._start[item_id].x() + shift.x(), self._start[item_id].y() + shift.y()
             places[item_id] = (old or Place(x=x, y=y)).model_copy(update={"x": x, "y": y})
         edits: list[Edit] = [SetPlaces(places), *self._frame_edits()]
+        if at.ctrl:
+            edits.insert(0, self._copy())
         if line is not None:
             edit = drop_on_edge(workflow, line.line.id, self._held)
             if isinstance(edit, Problem):
                 self.view.tell(edit.message)
             else:
                 edits.append(edit)
-        text = tr("Move {name}").format(name=self.view.name_of(self._held))
+        text = (tr("Copy {name}") if at.ctrl else tr("Move {name}")).format(name=self.view.name_of(self._held))
         if len(self._ids) > 1:
-            text = tr("Move {n} items").format(n=len(self._ids))
+            text = (tr("Copy {n} items") if at.ctrl else tr("Move {n} items")).format(n=len(self._ids))
         self.view.execute(Batch(tuple(edits)) if len(edits) > 1 else edits[0], text)
+
+    def _copy(self) -> Edit:
+        """A copy that stays where the originals were."""
+        workflow = self.scene.workflow
+        corner = Place(x=min(p.x() for p in self._start.values()), y=min(p.y() for p in self._start.values()))
+        edit = paste_items(workflow, copy_items(workflow, self._ids), corner)
+        return Batch(()) if isinstance(edit, Problem) else edit
 
     def _frame_edits(self) -> Iterable[Edit]:
         """Nodes that were dragged into a frame join it, those dragged out leave it; groups of patterns keep theirs."""
