@@ -1,0 +1,142 @@
+"""What is measured on a canvas, whichever it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Protocol
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
+
+_ZOOM = 1.15
+_TIMES = 15
+
+
+class Canvas(Protocol):
+    """A canvas under measurement."""
+
+    @property
+    def view(self) -> QGraphicsView:
+        """The widget; there once :meth:`open` was called."""
+
+    def open(self) -> None:
+        """Reads the file and shows it."""
+
+    def fit(self) -> None:
+        """Everything in view."""
+
+    def zoom(self, zoom: float) -> None:
+        """Another zoom around the middle; 1.0 is 100 %."""
+
+    def select_all(self) -> None:
+        """Selects everything."""
+
+    def select_none(self) -> None:
+        """Selects nothing."""
+
+    def grab(self) -> QPoint:
+        """A point of the viewport on a node in the middle."""
+
+
+class _Paints(QObject):
+    """Counts paint events of a viewport."""
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self.count = 0
+        viewport.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def measure(canvas: Canvas) -> dict[str, float]:
+    """Milliseconds of each step, painting included; medians of repeated ones."""
+    pump = QApplication.processEvents
+    steps: dict[str, float] = {}
+    begin = time.perf_counter()
+    canvas.open()
+    paints = _Paints(canvas.view.viewport())
+    while not paints.count:
+        pump()
+    steps["open"] = _since(begin)
+    _settle()
+    steps["settle"] = _since(begin)
+    viewport = canvas.view.viewport()
+    canvas.fit()
+    _settle()
+    fit = canvas.view.transform().m11()
+    steps["repaint_fit"] = _middle(viewport.repaint)
+    zooms = iter([fit * _ZOOM, fit] * _TIMES)
+    steps["zoom_step_fit"] = _middle(lambda: (canvas.zoom(next(zooms)), pump()))
+    canvas.select_none()
+    pump()
+    begin = time.perf_counter()
+    canvas.select_all()
+    pump()
+    steps["select_all"] = _since(begin)
+    steps["move_all_step_fit"], steps["move_all_end"] = _drag(canvas)
+    canvas.select_none()
+    canvas.zoom(1.0)
+    _settle()
+    steps["repaint_100"] = _middle(viewport.repaint)
+    bar = canvas.view.horizontalScrollBar()
+    moves = iter([24, -24] * _TIMES)
+    steps["pan_step_100"] = _middle(lambda: (bar.setValue(bar.value() + next(moves)), pump()))
+    canvas.zoom(0.4)
+    _settle()
+    steps["repaint_40"] = _middle(viewport.repaint)
+    return steps
+
+
+def _middle(step: Callable[[], object]) -> float:
+    found = []
+    for _ in range(_TIMES):
+        begin = time.perf_counter()
+        step()
+        found.append(_since(begin))
+    return median(found)
+
+
+def _since(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000
+
+
+def _settle() -> None:
+    """Until what is done in later turns is done: nothing took time for 50 ms."""
+    quiet = time.perf_counter()
+    end = quiet + 10
+    while time.perf_counter() - quiet < 0.05 and time.perf_counter() < end:
+        before = time.perf_counter()
+        QApplication.processEvents()
+        if time.perf_counter() - before > 0.002:
+            quiet = time.perf_counter()
+
+
+def _drag(canvas: Canvas) -> tuple[float, float]:
+    """One step of moving what is selected, and letting go."""
+    viewport, at = canvas.view.viewport(), canvas.grab()
+    press, move, release = QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.MouseButtonRelease
+    _mouse(viewport, press, at)
+    for distance in (4, 8, 12):
+        _mouse(viewport, move, at + QPoint(distance, distance))
+    QApplication.processEvents()
+    places = iter(at + QPoint(12 + 5 * n, 12 + 4 * n) for n in range(1, _TIMES + 1))
+    step = _middle(lambda: (_mouse(viewport, move, next(places)), QApplication.processEvents()))
+    begin = time.perf_counter()
+    _mouse(viewport, release, at + QPoint(12 + 5 * _TIMES, 12 + 4 * _TIMES))
+    QApplication.processEvents()
+    return step, _since(begin)
+
+
+def _mouse(viewport: QWidget, kind: QEvent.Type, at: QPoint) -> None:
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    button = none if kind == QEvent.Type.MouseMove else left
+    buttons = none if kind == QEvent.Type.MouseButtonRelease else left
+    local, screen = QPointF(at), QPointF(viewport.mapToGlobal(at))
+    event = QMouseEvent(kind, local, screen, button, buttons, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(viewport, event)
