@@ -96,15 +96,17 @@ def _first_line(text: str) -> str:
 
 
 def _signature(workflow: Workflow, node: FunctionNode) -> str:
+    gives = node.sends or node.yields or ""
+    arrow = f" → {gives}" if gives else ""
     if not node.call:
-        return f"{node.accepts} → {node.sends}"
+        return f"{node.accepts}{arrow}"
     module_name, _, name = node.call.partition(":")
     argument = node.accepts
     module = next((m for m in workflow.modules if m.name == module_name), None)
     if module is not None:
         found = re.search(rf"^\s*(?:async\s+)?def\s+{re.escape(name)}\s*\(\s*(\w+)", module.source, re.MULTILINE)
         argument = found[1] if found else argument
-    return f"{name or module_name}({argument}) → {node.sends}"
+    return f"{name or module_name}({argument}){arrow}"
 
 
 def is_output(workflow: Workflow, node: Node) -> bool:
@@ -257,7 +259,8 @@ def _join_progress(run: RunModel, fan_in: FanInEdge | None) -> str:
     waiting = {
         m.source
         for m in run.messages
-        if m.superstep >= max(ran, 1) and any(route[0] == fan_in.id and route[2] for route in m.routes)
+        if m.superstep >= max(ran, 1)
+        and any(edge == fan_in.id and (taken or why == "buffered") for edge, _, taken, why in m.routes)
     }
     coming = {q.source for q in run.queued if fan_in.id in q.edges or q.target == fan_in.target}
     waiting -= coming

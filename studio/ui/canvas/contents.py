@@ -20,6 +20,8 @@ from studio.ui.canvas.run_marks import Lines, next_steps
 from studio.ui.paint.numbers import seconds_text
 from studio.ui.text import tr
 
+FOOTER_ROOM = 18.0
+"""Least space under the last card of a frame."""
 Drawn = Node | SwitchEdge | FanOutEdge | Note | Group
 
 
@@ -110,7 +112,11 @@ class Contents:
     def _frame_rect(self, group: Group, items: Mapping[str, DrawnItem]) -> QRectF:
         place = self.workflow.places.get(group.id)
         if place is not None and place.width and place.height:
-            return QRectF(place.x, place.y, place.width, place.height)
+            rect = QRectF(place.x, place.y, place.width, place.height)
+            # Cards grow a footer during a run; the frame gives way below.
+            lowest = max((items[m].rect.bottom() for m in group.members if m in items), default=rect.bottom())
+            rect.setBottom(max(rect.bottom(), lowest + FOOTER_ROOM if lowest > rect.top() else rect.bottom()))
+            return rect
         return around((items[m].rect for m in group.members if m in items), place)
 
 

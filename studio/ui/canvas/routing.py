@@ -21,6 +21,8 @@ BELOW = 48.0
 """A back edge runs this far below what it passes."""
 TRACK = 12.0
 """Distance of back edges from each other."""
+LABEL_ABOVE = 15.0
+"""How far above a short line its label stands."""
 HEAD = QPainterPath()
 HEAD.moveTo(0, 0)
 HEAD.lineTo(-9, 4.8)
@@ -260,8 +262,10 @@ def distance(points: Points, x: float, y: float) -> float:
 def label_spot(points: Points, width: float, taken: float = 0.0) -> tuple[float, float]:
     """The middle of a label of this width: on the longest level part, else on the longest part.
 
-    ``taken``: length at the start of the first part that something else covers."""
+    ``taken``: length at the start of the first part that something else covers. Where the part is shorter than the
+    label it stands above the line, so that ends and heads are seen."""
     best, spot = -math.inf, points[0]
+    fits = False
     for i, ((ax, ay), (bx, by)) in enumerate(itertools.pairwise(points)):
         length = abs(bx - ax) + abs(by - ay)
         room = length - (taken if i == 0 else 0)
@@ -270,7 +274,8 @@ def label_spot(points: Points, width: float, taken: float = 0.0) -> tuple[float,
         if score > best:
             shift = taken / 2 / length if i == 0 and length else 0.0
             best, spot = score, (ax + (bx - ax) * (0.5 + shift), ay + (by - ay) * (0.5 + shift))
-    return spot
+            fits = not level or room >= width * 0.95
+    return spot if fits else (spot[0], spot[1] - LABEL_ABOVE)
 
 
 def pill_spot(points: Points, width: float) -> tuple[float, float]:

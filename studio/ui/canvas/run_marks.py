@@ -14,6 +14,8 @@ from studio.ui.text import tr
 
 _QUIET = frozenset({RunState.IDLE, *ENDED})
 _HELD = frozenset({RunState.PAUSED, RunState.WAITING})
+BUFFERED = "buffered"
+"""The engine's word for a message that waits at a join bar for the others."""
 _INTO = frozenset({"into_switch", "into_fan_out"})
 
 
@@ -24,6 +26,7 @@ class Lines:
         self.all = tuple(lines)
         self._by_source: dict[str, list[Line]] = {}
         self._by_edge: dict[str, list[Line]] = {}
+        self._by_id = {line.id: line for line in self.all}
         for line in self.all:
             self._by_source.setdefault(line.source, []).append(line)
             self._by_edge.setdefault(line.edge, []).append(line)
@@ -31,7 +34,10 @@ class Lines:
     def of(self, edge_or_line: str) -> list[Line]:
         """The lines of an edge group, or the line with this id."""
         group = self._by_edge.get(edge_or_line)
-        return group if group is not None else [line for line in self.all if line.id == edge_or_line]
+        if group is not None:
+            return group
+        line = self._by_id.get(edge_or_line)
+        return [line] if line is not None else []
 
     def first(self, edge: str, source: str) -> list[Line]:
         """The lines that a message of ``source`` takes first: into the rhombus or bar, or the edge itself."""
@@ -40,8 +46,10 @@ class Lines:
         return own or found
 
     def leading(self, edge: str, source: str, target: str) -> list[Line]:
-        """The lines on the way from a source through a group to a target."""
-        found = self.of(edge)
+        """The lines on the way from a source through a group to a target; ``edge`` may be any line of the group: a
+        switch reports the case that it chose."""
+        line = self._by_id.get(edge)
+        found = self.of(line.edge if line is not None else edge)
         if len(found) == 1:
             return found
         way = [line for line in found if line.target == target and (line.kind != "fan_in" or line.source == source)]
@@ -87,21 +95,34 @@ def queued_on(lines: Lines, message: QueuedView) -> list[Line]:
 
 def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
     """Lines on which a message was delivered in the running superstep, and lines whose condition was false."""
-    delivered: set[str] = set()
+    arrived: set[str] = set()
     refused: dict[str, str] = {}
     if run.state in _QUIET or not run.supersteps:
-        return delivered, refused
+        return arrived, refused
     number = run.supersteps[-1].number
     for message in run.messages:
         if message.superstep != number - 1:
             continue
         for edge, target, taken, reason in message.routes:
             for line in lines.leading(edge, message.source, target):
-                if taken and run.state not in _HELD:
-                    delivered.add(line.id)
-                elif not taken and line.kind not in _INTO:
-                    refused[line.id] = reason or tr("the condition was false")
-    return delivered, {i: why for i, why in refused.items() if i not in delivered}
+                if taken or reason == BUFFERED:
+                    arrived.add(line.id)
+                elif line.kind not in _INTO:
+                    refused[line.id] = reason_text(reason, line)
+    delivered = set() if run.state in _HELD else arrived
+    return delivered, {i: why for i, why in refused.items() if i not in arrived}
+
+
+def reason_text(reason: str, line: Line) -> str:
+    """Why a message did not take a line: the engine's word for it, or a whole reason, in few words."""
+    match reason:
+        case "" | "condition" | "selection":
+            return line.label or tr("not chosen")
+        case "type":
+            return tr("does not fit")
+        case "target" | "no_edge":
+            return tr("not meant for this")
+    return reason
 
 
 def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:

@@ -173,13 +173,38 @@ def test_false_conditions_are_dotted_with_their_reason(make_canvas: Make) -> Non
     run.messages = [
         MessageView(
             "m", "writer", None, 5, "agent reply", "text", None, "delivered",
-            [("review", "publisher", False, "score 6 is not ≥ 8"), ("review", "planner", True, "")],
+            [("review:default", "publisher", False, "selection"), ("review:default", "planner", True, "")],
         )
     ]  # fmt: skip
     run.updated.emit(RunUpdate(messages=True))
     view.canvas_scene.flush()
-    assert view.canvas_scene.line_layer.items["good"].state.refused == "score 6 is not ≥ 8"
-    assert _chip(view, "good") == ("", "score 6 is not ≥ 8")
+    assert view.canvas_scene.line_layer.items["good"].state.refused == "score ≥ 8"
+    assert view.canvas_scene.line_layer.chips["good", False].chip.icon == "muted"
+    assert not view.canvas_scene.line_layer.items["review:default"].state.refused
+
+
+def test_a_join_counts_what_waits_at_it(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    run = _run(view)
+    run.state = RunState.RUNNING
+    run.supersteps = [SuperstepView(2, 0.0), SuperstepView(3, 1.0)]
+    run.messages = [
+        MessageView("m", "tech", None, 2, "text", "x", None, "delivered", [("gather", "join", False, "buffered")])
+    ]
+    run.updated.emit(RunUpdate(messages=True))
+    view.canvas_scene.flush()
+    join = view.canvas_scene.items_by_id["join"]
+    assert isinstance(join, JoinItem)
+    assert join.card.chip == "1 of 3 in"
+    assert view.canvas_scene.line_layer.items["gather:to:tech"].token == "done"
+
+
+def test_labels_stand_above_lines_that_are_too_short(make_canvas: Make) -> None:
+    workflow = research_brief()
+    places = {**workflow.places, "publisher": Place(x=920, y=268)}
+    view = make_canvas(workflow.model_copy(update={"places": places}))
+    chip = view.canvas_scene.line_layer.chips["good", False]
+    assert chip.y() < 300 - 10
 
 
 def test_running_rings_turn_only_while_something_runs(make_canvas: Make, qtbot: QtBot) -> None:
