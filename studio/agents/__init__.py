@@ -5,10 +5,14 @@ Public surface; the built-in model is in :mod:`studio.agents.offline`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatOptions, ChatRequest, ChunkSink, NoHooks, RunHooks
-from studio.agents.connection import ClientSettings, Timeouts
+from studio.agents.context_providers import ContextProvider, HistoryProvider, InMemoryHistory, RunContext
 from studio.agents.errors import ErrorKind, ProviderError
+from studio.agents.layers import LayeredClient
+from studio.agents.loop_settings import LoopSettings
 from studio.agents.messages import (
     AgentReply,
     AgentRequest,
@@ -30,15 +34,20 @@ from studio.agents.messages import (
     assistant,
     user,
 )
-from studio.agents.openai_client import OpenAIChatClient
+from studio.agents.middleware import AgentRun, Middleware, MiddlewareFailure, ModelCall, Termination, ToolRun
 from studio.agents.session import Session
 from studio.agents.tools import EndTurn, Tool
+
+if TYPE_CHECKING:
+    from studio.agents.connection import ClientSettings, Timeouts
+    from studio.agents.openai_client import OpenAIChatClient
 
 __all__ = [
     "Agent",
     "AgentReply",
     "AgentRequest",
     "AgentResponse",
+    "AgentRun",
     "AgentUpdate",
     "ApprovalRequest",
     "ApprovalResponse",
@@ -47,26 +56,52 @@ __all__ = [
     "ChatRequest",
     "ChunkSink",
     "ClientSettings",
+    "ContextProvider",
     "Data",
     "EndTurn",
     "ErrorKind",
     "ErrorPart",
+    "HistoryProvider",
+    "InMemoryHistory",
+    "LayeredClient",
+    "LoopSettings",
     "Message",
+    "Middleware",
+    "MiddlewareFailure",
+    "ModelCall",
     "NoHooks",
     "OpenAIChatClient",
     "Part",
     "ProviderError",
     "Reasoning",
     "Role",
+    "RunContext",
     "RunHooks",
     "Session",
+    "Termination",
     "Text",
     "Timeouts",
     "Tool",
     "ToolCall",
     "ToolResult",
+    "ToolRun",
     "Usage",
     "UsagePart",
     "assistant",
     "user",
 ]
+
+_LATER = {
+    "ClientSettings": "connection",
+    "Timeouts": "connection",
+    "OpenAIChatClient": "openai_client",
+}
+"""Reading of streams and errors loads with the first client; whoever only needs messages and agents does not wait."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

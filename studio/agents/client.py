@@ -78,6 +78,9 @@ class RunHooks(Protocol):
     def tool_finished(self, call_id: str, result: Any, error: str) -> None:
         """A tool gave its result; ``error`` is the class name of what it raised, else empty."""
 
+    def limit_reached(self, kind: str, detail: str) -> None:
+        """A limit of the tool loop switched the tools off; ``kind`` is the setting, ``detail`` is for people."""
+
 
 class NoHooks:
     """Hooks that do nothing."""
@@ -89,6 +92,7 @@ class NoHooks:
     def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None: ...
     def tool_started(self, call: ToolCall) -> None: ...
     def tool_finished(self, call_id: str, result: Any, error: str) -> None: ...
+    def limit_reached(self, kind: str, detail: str) -> None: ...
 
 
 class ChatClient(Protocol):

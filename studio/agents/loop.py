@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.agents import pending
-from studio.agents.client import ChatClient, ChatRequest, RunHooks
+from studio.agents.client import ChatRequest, RunHooks
+from studio.agents.loop_settings import DEFAULT_LOOP, LoopSettings
 from studio.agents.messages import (
     AgentReply,
     AgentUpdate,
@@ -20,17 +21,20 @@ from studio.agents.messages import (
     Text,
     ToolCall,
     ToolResult,
-    Usage,
     assistant,
 )
+from studio.agents.model_calls import ModelCaller
 from studio.agents.pending import Batch
-from studio.agents.tools import REJECTED, EndTurn, Tool, result_text, run_tool
+from studio.agents.tool_runs import AskAgain, ToolRunner
+from studio.agents.tools import REJECTED, ArgumentsError, Tool, parse_arguments
 
-MAX_MODEL_CALLS = 40
-"""After so many model calls with tools one more is made with tools switched off."""
-MAX_ERRORS_IN_A_ROW = 3
-"""After so many batches with an error in a row tools are switched off."""
+MAX_MODEL_CALLS = DEFAULT_LOOP.max_iterations
 NO_ANSWER = "Function invocation limit reached before a final answer could be produced."
+REPEATED = "Error: This call was made {count} times in a row with the same result; it is not run again."
+
+
+class UnknownToolError(KeyError):
+    """The model called a tool that does not exist, and the settings make that an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +47,26 @@ class TurnEnd:
 
 @dataclass(slots=True)
 class ToolLoop:
-    """One turn; made anew for each."""
+    """One turn; made anew for each. ``request`` has everything but the messages."""
 
     request: ChatRequest
-    client: ChatClient
+    model: ModelCaller
+    runner: ToolRunner
     author: str
     updates: Callable[[AgentUpdate], None] | None
     hooks: RunHooks
-    _tools: dict[str, Tool] = field(init=False)
+    settings: LoopSettings = DEFAULT_LOOP
+    started: float = 0.0
+    """When the turn began, for the limit of its duration; a turn that waited for approval began before."""
     _reply: list[Message] = field(default_factory=list, init=False)
-    _usages: list[Usage | None] = field(default_factory=list, init=False)
-    _finish: str | None = field(default=None, init=False)
     _errors: int = field(default=0, init=False)
+    _repeats: int = field(default=0, init=False)
+    _last_batch: str = field(default="", init=False)
     _tools_off: bool = field(default=False, init=False)
-    _ended: bool = field(default=False, init=False)
 
-    def __post_init__(self) -> None:
-        self._tools = {t.name: t for t in self.request.tools}
+    @property
+    def _tools(self) -> dict[str, Tool]:
+        return dict(self.runner.tools)
 
     async def run(self, history: Sequence[Message], given: Sequence[Message], batch: Batch | None) -> TurnEnd:
         """The whole turn. ``batch`` is what an earlier turn left open."""
@@ -70,15 +77,18 @@ class ToolLoop:
             if answered and not batch.complete:
                 return self._still_waiting(batch)
             if answered:
-                seen = await self._settle(history, given, batch)
-                batch = None
-                if self._ended:
-                    return self._end(None)
+                settled = await self._settle(history, given, batch)
+                if isinstance(settled, TurnEnd):
+                    return settled
+                seen, batch = settled, None
             else:
                 seen = _without_approvals(pending.hide_open_calls([*history, *given], batch))
-        for _ in range(MAX_MODEL_CALLS):
+        return await self._loop(seen, batch)
+
+    async def _loop(self, seen: list[Message], batch: Batch | None) -> TurnEnd:
+        for _ in range(self.settings.max_iterations):
             message = await self._model_call(seen)
-            calls = [p for p in message.parts if isinstance(p, ToolCall)] if self._tools and not self._tools_off else []
+            calls = self._calls(message)
             if not calls:
                 self._answer(message)
                 return self._end(batch)
@@ -90,11 +100,21 @@ class ToolLoop:
             self._reply.extend(turn)
             seen.extend(turn)
             self._after_tools()
-            if self._ended:
+            if self.runner.ended:
                 return self._end(batch)
-        self._tools_off = True
+        self._limit("max_iterations", f"{self.settings.max_iterations} model calls")
         self._answer(await self._model_call(seen))
         return self._end(batch)
+
+    def _calls(self, message: Message) -> list[ToolCall]:
+        """The calls that are to be run now."""
+        if not self.settings.enabled or self._tools_off or not self.runner.tools:
+            return []
+        calls = [p for p in message.parts if isinstance(p, ToolCall)]
+        unknown = next((c.name for c in calls if c.name not in self.runner.tools), None)
+        if unknown is not None and self.settings.terminate_on_unknown_calls:
+            raise UnknownToolError(f'Error: Requested function "{unknown}" not found.')
+        return calls
 
     # ------------------------------------------------------------------------------------------------ answers
 
@@ -105,23 +125,33 @@ class ToolLoop:
             self._update(requests)
         return self._end(batch, requests)
 
-    async def _settle(self, history: Sequence[Message], given: Sequence[Message], batch: Batch) -> list[Message]:
+    async def _settle(
+        self, history: Sequence[Message], given: Sequence[Message], batch: Batch
+    ) -> list[Message] | TurnEnd:
         """Runs what was approved; what the model sees: everything before, then the results in the calls' order."""
-        ran = iter(await self._run_calls([c.call for c in batch.calls if c.runs]))
-        results: list[ToolResult] = []
-        new: list[ToolResult] = []
-        for c in batch.calls:
-            if c.kind == "caller" and c.result is not None:
-                results.append(c.result)
-                continue
-            result = next(ran) if c.runs else ToolResult(c.call.call_id, REJECTED)
-            results.append(result)
-            new.append(result)
+        running = [c.call for c in batch.calls if c.runs]
+        approved = frozenset(c.call.call_id for c in batch.calls if c.kind == "ask")
+        ran = iter(await self._run_approved(running, approved))
+        settled = [
+            pending.settled(c, next(ran) if c.runs else ToolResult(c.call.call_id, REJECTED)) for c in batch.calls
+        ]
+        again = Batch(tuple(settled))
+        if not again.complete:
+            return self._still_waiting(again)
+        new = [c.result for c in settled if c.kind != "caller" and c.result is not None]
         self._reply.append(Message("tool", tuple(new)))
         self._update(new, "tool")
+        if self.runner.ended:
+            return self._end(None)
         callers = {c.call.call_id for c in batch.calls if c.kind == "caller"}
         rest = _without_approvals([*history, *_without_results(given, callers)])
-        return [*rest, Message("tool", tuple(results))]
+        return [*rest, Message("tool", tuple(c.result for c in settled if c.result is not None))]
+
+    async def _run_approved(self, calls: Sequence[ToolCall], approved: frozenset[str]) -> list[ToolResult | AskAgain]:
+        """As :meth:`_run_calls`; arguments that middleware changed must be approved again."""
+        results = await self.runner.run(calls, approved=approved) if calls else []
+        self._note([r for r in results if isinstance(r, ToolResult)])
+        return results
 
     def _pause(self, message: Message, batch: Batch) -> TurnEnd:
         shown = pending.with_requests(message, batch, streamed=self.updates is not None)
@@ -146,58 +176,55 @@ class ToolLoop:
 
     def _end(self, batch: Batch | None, requests: tuple[ApprovalRequest | ToolCall, ...] = ()) -> TurnEnd:
         signed = tuple(m if m.author is not None else replace(m, author=self.author) for m in self._reply)
-        return TurnEnd(AgentReply(signed, _sum(self._usages), self._finish, requests=requests), batch)
+        return TurnEnd(AgentReply(signed, self.model.usage, self.model.finish_reason, requests=requests), batch)
 
     # ---------------------------------------------------------------------------------------------- model, tools
 
     async def _model_call(self, seen: Sequence[Message]) -> Message:
         """One call of the model; gives its message."""
-        messages = tuple(seen)
-        await self.hooks.before_model_call(messages)
         options = self.request.options
-        if self._tools_off and self._tools:
+        if self._tools_off and self.request.tools:
             options = replace(options, tool_choice="none")
-        call = f"m{len(self._usages) + 1}"
-        request = replace(self.request, messages=messages, options=options, call=call)
-        self.hooks.model_call_started(call, messages, options.model or self.client.model)
-        try:
-            reply = await self.client.complete(request, chunk=self._chunk if self.updates else None, hooks=self.hooks)
-        except BaseException as error:
-            cancelled = isinstance(error, asyncio.CancelledError)
-            self.hooks.model_call_finished(call, None, None, "cancelled" if cancelled else str(error) or repr(error))
-            raise
+        request = replace(self.request, messages=tuple(seen), options=options)
+        reply = await self.model.ask(request, self._chunk if self.updates is not None else None)
         if self.updates is None:
             for part in (p for m in reply.messages for p in m.parts):
                 self._tell(part)
-        self._usages.append(reply.usage)
-        self._finish = reply.finish_reason
-        self.hooks.model_call_finished(call, reply.usage, reply.finish_reason, "")
         return reply.messages[-1] if reply.messages else Message("assistant")
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Runs the calls at the same time; results in the calls' order."""
-        if not calls:
-            return []
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._run_call(c)) for c in calls]
-        results = [t.result() for t in tasks]
-        self._errors = self._errors + 1 if any(r.error for r in results) else 0
-        if self._errors >= MAX_ERRORS_IN_A_ROW:
-            self._tools_off = True
+        """Runs the calls; results in the calls' order. Afterwards limits may have switched the tools off."""
+        written = _written(calls)
+        if self._repeats and self._repeats == self.settings.max_repeats and self._last_batch.startswith(written):
+            return self._stopped(calls)
+        results: list[ToolResult] = await self.runner.run(calls)
+        batch = f"{written}{[(r.result, r.error) for r in results]}"
+        self._repeats = self._repeats + 1 if batch == self._last_batch else 1
+        self._last_batch = batch
+        self._note(results)
         return results
 
-    async def _run_call(self, call: ToolCall) -> ToolResult:
-        self.hooks.tool_started(call)
-        try:
-            result = await run_tool(call, self._tools)
-        except EndTurn as end:
-            self._ended = True
-            result = ToolResult(call.call_id, result_text(end.result))
-        except BaseException:
-            self.hooks.tool_finished(call.call_id, None, "CancelledError")
-            raise
-        self.hooks.tool_finished(call.call_id, result.result, result.error or "")
-        return result
+    def _stopped(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """The model goes round in circles: its calls are not run, and it is asked for an answer without tools."""
+        text = REPEATED.format(count=self._repeats)
+        self._limit("repeated_calls", f"{calls[0].name} was called {self._repeats} times in a row with the same result")
+        return [ToolResult(call.call_id, text, "RepeatedCall") for call in calls]
+
+    def _note(self, results: Sequence[ToolResult]) -> None:
+        """Counts a batch against the limits."""
+        s = self.settings
+        self._errors = self._errors + 1 if any(r.error for r in results) else 0
+        if self._errors >= s.max_consecutive_errors:
+            self._limit("max_consecutive_errors", f"{self._errors} batches with errors in a row")
+        elif s.max_function_calls is not None and self.runner.ran >= s.max_function_calls:
+            self._limit("max_function_calls", f"{self.runner.ran} tool calls")
+        elif s.max_duration_seconds is not None and s.clock() - self.started >= s.max_duration_seconds:
+            self._limit("max_duration_seconds", f"{s.max_duration_seconds:g} s")
+
+    def _limit(self, kind: str, detail: str) -> None:
+        if not self._tools_off:
+            self._tools_off = True
+            self.hooks.limit_reached(kind, detail)
 
     def _after_tools(self) -> None:
         """A streaming caller sees the results; a forced tool is forced once, else the loop would never end."""
@@ -241,11 +268,13 @@ def _without_results(messages: Iterable[Message], call_ids: set[str]) -> list[Me
     return kept
 
 
-def _sum(usages: Sequence[Usage | None]) -> Usage | None:
-    known = [u for u in usages if u is not None]
-    if not known:
-        return None
-    total = known[0]
-    for usage in known[1:]:
-        total = total + usage
-    return replace(total, partial=True) if len(known) < len(usages) else total
+def _written(calls: Sequence[ToolCall]) -> str:
+    """The calls as one text: names and arguments, whatever order the arguments have."""
+    pieces: list[str] = []
+    for call in calls:
+        try:
+            arguments = json.dumps(parse_arguments(call), sort_keys=True)
+        except ArgumentsError:
+            arguments = call.arguments
+        pieces.append(f"{call.name}({arguments})")
+    return "; ".join(pieces) + " -> "

@@ -11,16 +11,17 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, Message, Part, ToolCall, ToolResult
+from studio.agents.tool_runs import AskAgain
 from studio.agents.tools import Tool
 
 STATE_KEY = "tool_batch"
 
-Kind = Literal["ask", "caller", "run"]
+Kind = Literal["ask", "caller", "run", "done"]
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """One call of the batch. "run" needs nobody, but waits for its siblings."""
+    """One call of the batch. "run" needs nobody, but waits for its siblings; "done" has its result already."""
 
     kind: Kind
     call: ToolCall
@@ -126,6 +127,15 @@ def take_answers(batch: Batch, messages: Iterable[Message]) -> tuple[Batch, bool
                 found = True
                 break
     return Batch(tuple(calls)), found
+
+
+def settled(pending: PendingCall, result: ToolResult | AskAgain) -> PendingCall:
+    """The call with its result; one whose arguments changed after the approval is asked for once more, as it is now."""
+    if pending.kind in ("caller", "done") and pending.result is not None:
+        return pending
+    if isinstance(result, AskAgain):
+        return PendingCall("ask", result.call, f"approval_{uuid4().hex}")
+    return PendingCall("done", pending.call, result=result)
 
 
 def _edited(asked: ToolCall, answered: ToolCall) -> ToolCall:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from studio.agents.messages import ToolCall, ToolResult
+from studio.agents.messages import ToolCall
 
 Approval = Literal["never", "always", "caller"]
 
@@ -28,6 +28,12 @@ class Tool:
     """None: the caller runs it and answers with a tool result."""
     approval: Approval = "never"
     """Whether a person is asked first; "caller" as if ``run`` were None."""
+    max_invocations: int | None = None
+    """How often it may run in one session; a further call is an error result."""
+    max_invocation_exceptions: int | None = None
+    """How often it may fail in one session; a further call is an error result."""
+    timeout: float | None = None
+    """Seconds of one call, after which it is cancelled and its result is an error."""
 
     @property
     def caller_runs(self) -> bool:
@@ -118,24 +124,3 @@ def result_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-async def run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
-    """Runs one call; what the tool raises becomes an error result. Only cancelling and EndTurn get out."""
-    tool = tools.get(call.name)
-    if tool is None or tool.run is None:
-        return ToolResult(call.call_id, f'Error: Requested function "{call.name}" not found.', "KeyError")
-    try:
-        arguments = parse_arguments(call)
-    except ArgumentsError as problem:
-        return ToolResult(call.call_id, f"{BAD_ARGUMENTS} Reason: {problem}.", "ArgumentsError")
-    try:
-        check_arguments(arguments, tool.schema)
-    except ArgumentsError:
-        return ToolResult(call.call_id, BAD_ARGUMENTS, "ArgumentsError")
-    try:
-        return ToolResult(call.call_id, result_text(await tool.run(arguments)))
-    except EndTurn:
-        raise
-    except Exception as error:
-        return ToolResult(call.call_id, FAILED, type(error).__name__)

@@ -23,6 +23,7 @@ from studio.agents import (
     user,
 )
 from studio.agents.loop import MAX_MODEL_CALLS, NO_ANSWER
+from studio.agents.loop_settings import LoopSettings
 from studio.agents.session import new_messages
 from studio.agents.tools import EndTurn
 from tests.agents.conftest import Notes
@@ -152,7 +153,8 @@ async def test_cancelling_cancels_the_tools_and_stores_nothing() -> None:
 async def test_an_endless_loop_of_tools_ends() -> None:
     look, ran = tool()
     client = ScriptedClient([LOOK], then="repeat_last")
-    reply = await Agent("bot", client, tools=(look,)).run([user("go")])
+    endless = LoopSettings(max_repeats=None)
+    reply = await Agent("bot", client, tools=(look,), loop=endless).run([user("go")])
     assert len(ran) == MAX_MODEL_CALLS
     assert len(client.requests) == MAX_MODEL_CALLS + 1
     assert client.requests[-1].options.tool_choice == "none"

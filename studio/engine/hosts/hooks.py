@@ -56,3 +56,6 @@ class NodeHooks:
     def tool_finished(self, call_id: str, result: Any, error: str) -> None:
         c = self._ctx
         c.emit(ToolFinished(c.now(), self._node, c.invocation, call_id, result, error, c.inside))
+
+    def limit_reached(self, kind: str, detail: str) -> None:
+        self._ctx.emit_named("limit_reached", {"limit": kind, "detail": detail})

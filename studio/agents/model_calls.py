@@ -1,0 +1,101 @@
+"""One model call of a run: chat middleware around it, compaction before it, hooks and usage."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from studio.agents.client import ChatClient, ChatRequest, RunHooks
+from studio.agents.compaction.groups import Compactor
+from studio.agents.messages import AgentReply, AgentUpdate, Message, Usage
+from studio.agents.middleware import ChatMiddleware, ModelCall, answered
+from studio.agents.session import Session
+
+
+@dataclass(slots=True)
+class ModelCaller:
+    """The model calls of one run."""
+
+    client: ChatClient
+    author: str
+    hooks: RunHooks
+    middleware: tuple[ChatMiddleware, ...] = ()
+    compactor: Compactor | None = None
+    session: Session | None = None
+    finish_reason: str | None = None
+    """Of the last call."""
+    _usages: list[Usage | None] = field(default_factory=list, init=False)
+    _calls: int = field(default=0, init=False)
+    _sent: int = field(default=0, init=False)
+
+    @property
+    def usage(self) -> Usage | None:
+        """The sum over all calls; partial if some told nothing, None if none told anything."""
+        known = [usage for usage in self._usages if usage is not None]
+        if not known:
+            return None
+        total = known[0]
+        for usage in known[1:]:
+            total = total + usage
+        return replace(total, partial=True) if len(known) < len(self._usages) else total
+
+    async def ask(self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None) -> AgentReply:
+        """The answer of the model, or of a middleware in its place; empty if none gave one."""
+        self._calls += 1
+        sent = self._sent
+        if not self.middleware:
+            reply: AgentReply | None = await self._send(request, chunk)
+        else:
+            reply = await self._through_middleware(request, chunk)
+        if reply is None:
+            reply = AgentReply()
+        if self._sent == sent and reply.usage is not None:
+            self._usages.append(reply.usage)
+        self.finish_reason = reply.finish_reason
+        return reply
+
+    async def _through_middleware(
+        self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None
+    ) -> AgentReply | None:
+        call = ModelCall(
+            streaming=chunk is not None,
+            agent=self.author,
+            messages=list(request.messages),
+            instructions=request.instructions,
+            session=self.session,
+            options=request.options,
+            tools=request.tools,
+            number=self._calls,
+        )
+
+        async def core(sink: Callable[[AgentUpdate], None] | None) -> AgentReply:
+            changed = replace(
+                request,
+                messages=tuple(call.messages),
+                instructions=call.instructions,
+                options=call.options,
+                tools=call.tools,
+            )
+            return await self._send(changed, sink)
+
+        return await answered(self.middleware, call, core, chunk)
+
+    async def _send(self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None) -> AgentReply:
+        messages: Sequence[Message] = request.messages
+        if self.compactor is not None:
+            messages = await self.compactor.compacted(messages)
+        self._sent += 1
+        request = replace(request, messages=tuple(messages), call=f"m{self._sent}")
+        await self.hooks.before_model_call(request.messages)
+        self.hooks.model_call_started(request.call, request.messages, request.options.model or self.client.model)
+        try:
+            reply = await self.client.complete(request, chunk=chunk, hooks=self.hooks)
+        except BaseException as error:
+            cancelled = isinstance(error, asyncio.CancelledError)
+            told = "cancelled" if cancelled else str(error) or repr(error)
+            self.hooks.model_call_finished(request.call, None, None, told)
+            raise
+        self._usages.append(reply.usage)
+        self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "")
+        return reply
