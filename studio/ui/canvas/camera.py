@@ -102,6 +102,7 @@ class Camera(QGraphicsView):
         scene.set_zoom(self.zoom, level, titles)
         if Level.FAR in (before, level):
             self._choose_mode()
+        if before != level:
             self.far.spoil()
         self.viewport().update()
         self.zoom_changed.emit(self.zoom)

@@ -54,7 +54,7 @@ class Overlays(QObject):
             self._rects = {plain: [item.rect for item in shown]}
         chosen = (scene.items_by_id.get(i) for i in view.selection_items)
         self._rects["accent"] = [i.rect for i in chosen if i is not None and not isinstance(i, FrameItem | NoteItem)]
-        self._on_view_seen_changed()
+        self._show_map()
         queued = following = 0
         if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:
             queued = len(view.workspace.run.queued)
@@ -88,12 +88,17 @@ class Overlays(QObject):
 
     def _on_zoom_minimap_toggled(self, shown: bool) -> None:
         self.map.setVisible(shown and bool(self._view.canvas_scene.items_by_id))
-        self._on_view_seen_changed()
+        self._show_map()
         self.place()
+
+    def _show_map(self) -> None:
+        if self.map.isVisibleTo(self._view):
+            self.map.show_world(self._rects)
+            self._on_view_seen_changed()
 
     def _on_view_seen_changed(self) -> None:
         if self.map.isVisibleTo(self._view):
-            self.map.show_world(self._rects, self._view.seen_rect())
+            self.map.show_seen(self._view.seen_rect())
 
     def _on_map_moved(self, x: float, y: float) -> None:
         self._view.look_at(QPointF(x, y))

@@ -109,6 +109,10 @@ class ZoomBar(FloatingBox):
         self.percent.setText(f"{zoom * 100:.0f} %")
 
 
+ROUNDED_UP_TO = 200
+"""More rectangles than these are painted in one call, with square corners."""
+
+
 class Minimap(FloatingBox):
     """Rectangles of everything and the visible part; press or drag moves the view."""
 
@@ -120,16 +124,22 @@ class Minimap(FloatingBox):
         self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
         self.setAccessibleName(tr("Minimap"))
         self._rects: dict[str, list[QRectF]] = {}
+        self._around = QRectF()
         self._world = QRectF()
         self._seen = QRectF()
 
-    def show_world(self, rects: dict[str, list[QRectF]], seen: QRectF) -> None:
-        """Rectangles by colour token, and what the view shows, in scene coordinates."""
-        world = QRectF(seen)
+    def show_world(self, rects: dict[str, list[QRectF]]) -> None:
+        """Rectangles by colour token, in scene coordinates."""
+        around = QRectF()
         for some in rects.values():
             for rect in some:
-                world = world.united(rect)
-        self._rects, self._seen, self._world = rects, seen, world
+                around = around.united(rect)
+        self._rects, self._around = rects, around
+        self.show_seen(self._seen)
+
+    def show_seen(self, seen: QRectF) -> None:
+        """What the view shows, in scene coordinates."""
+        self._seen, self._world = seen, seen.united(self._around)
         self.update()
 
     def _scale(self) -> tuple[float, float, float]:
@@ -145,16 +155,18 @@ class Minimap(FloatingBox):
         tools = ink(self.theme)
         scale, x, y = self._scale()
         painter.setPen(Qt.PenStyle.NoPen)
+        painter.save()
+        painter.translate(x, y)
+        painter.scale(scale, scale)
         for token, rects in self._rects.items():
             painter.setBrush(tools.brush(token))
+            if len(rects) > ROUNDED_UP_TO:
+                painter.drawRects(rects)
+                continue
             for rect in rects:
-                shown = QRectF(
-                    rect.x() * scale + x,
-                    rect.y() * scale + y,
-                    max(2.0, rect.width() * scale),
-                    max(2.0, rect.height() * scale),
-                )
-                painter.drawRoundedRect(shown, 2, 2)
+                shown = QRectF(rect.x(), rect.y(), max(2 / scale, rect.width()), max(2 / scale, rect.height()))
+                painter.drawRoundedRect(shown, 2 / scale, 2 / scale)
+        painter.restore()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(tools.pen("accent", 1.25))
         seen = self._seen

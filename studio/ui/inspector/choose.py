@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from studio.bridge.workspace import Workspace
-from studio.document.lines import line
-from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
+from studio.document.lines import lines
+from studio.document.model import (
+    DirectEdge,
+    Edge,
+    FanInEdge,
+    FanOutEdge,
+    Group,
+    Node,
+    NodeBase,
+    Note,
+    SwitchEdge,
+    Workflow,
+)
 from studio.ui.inspector.checkpoint_page import CheckpointPage
 from studio.ui.inspector.edge_pages import DirectPage, FanOutPage, SwitchPage
 from studio.ui.inspector.kinds import FILLERS, other_fields
@@ -26,35 +39,41 @@ def page_key(workspace: Workspace) -> Key:
         return ("message", selection.message)
     if selection.checkpoint is not None and any(c.checkpoint == selection.checkpoint for c in run.checkpoints):
         return ("checkpoint", selection.checkpoint)
-    keys = [key for key in (_item_key(workflow, item) for item in selection.items) if key]
+    keys = [_item_key(thing) for thing in _things(workflow, selection.items)]
     if not keys:
         return ("workflow", *(n.id for n in workflow.nodes))
     return keys[0] if len(keys) == 1 else ("several", *(key[1] for key in keys))
 
 
-def _item_key(workflow: Workflow, item: str) -> Key:
-    node = workflow.node(item)
-    if node is not None:
-        return ("node", item, node.kind)
-    found = line(workflow, item)
-    edge = workflow.edge(item) or (workflow.edge(found.edge) if found is not None else None)
-    match edge:
+def _things(workflow: Workflow, ids: Iterable[str]) -> Iterable[Node | Edge | Note | Group]:
+    """What these ids are, without those that are gone; for a line of an edge group the group. Everything can be
+    selected at once, so nothing is searched for an item."""
+    parts = (workflow.groups, workflow.notes, workflow.edges, workflow.nodes)
+    named: dict[str, Node | Edge | Note | Group] = {thing.id: thing for part in parts for thing in part}
+    wanted = tuple(ids)
+    edge_of = {} if all(i in named for i in wanted) else {line.id: line.edge for line in lines(workflow)}
+    found = (named.get(i) or named.get(edge_of.get(i, "")) for i in wanted)
+    return (thing for thing in found if thing is not None)
+
+
+def _item_key(thing: Node | Edge | Note | Group) -> Key:
+    match thing:
+        case NodeBase():
+            return ("node", thing.id, thing.kind)
         case DirectEdge():
-            return ("direct", edge.id)
+            return ("direct", thing.id)
         case SwitchEdge():
-            return ("switch", edge.id, *(c.id for c in edge.cases))
+            return ("switch", thing.id, *(c.id for c in thing.cases))
         case FanOutEdge():
-            chooses = "all" if edge.selection is None else "chosen"
-            return ("fan_out", edge.id, chooses, *edge.targets)
+            chooses = "all" if thing.selection is None else "chosen"
+            return ("fan_out", thing.id, chooses, *thing.targets)
         case FanInEdge():
-            return ("fan_in", edge.id)
-        case None:
-            pass
-        case _:
-            return ("plain", edge.id)
-    if any(n.id == item for n in workflow.notes):
-        return ("note", item)
-    return ("group", item) if any(g.id == item for g in workflow.groups) else ()
+            return ("fan_in", thing.id)
+        case Note():
+            return ("note", thing.id)
+        case Group():
+            return ("group", thing.id)
+    return ("plain", thing.id)
 
 
 def page_for(theme: Theme, workspace: Workspace, key: Key) -> InspectorPage:

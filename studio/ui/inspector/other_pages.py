@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.document.model import FanInEdge
+from studio.document.model import Edge, FanInEdge, Node
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.page import InspectorPage
@@ -17,6 +18,9 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Prose
+
+_NAMES = 24
+"""At most this many names of selected items are shown."""
 
 
 class NotePage(InspectorPage):
@@ -117,7 +121,8 @@ class SeveralPage(InspectorPage):
         super().__init__(theme, workspace, "several")
         self._ids = tuple(ids)
         workflow = workspace.document.workflow
-        nodes = [workflow.node(i) for i in self._ids]
+        by_id = {node.id: node for node in workflow.nodes}
+        nodes = [by_id.get(i) for i in self._ids]
         kinds = {n.kind for n in nodes if n is not None}
         self._facts = Facts(theme)
         self.body.add(self._facts)
@@ -131,14 +136,14 @@ class SeveralPage(InspectorPage):
 
     def refresh(self) -> None:
         workflow = self.workspace.document.workflow
-        counted: dict[str, int] = {}
-        for item_id in self._ids:
-            item = workflow.node(item_id) or workflow.edge(item_id)
-            word = tr(kind_name(item.kind)) if item is not None else tr("Other")
-            counted[word] = counted.get(word, 0) + 1
+        by_id: dict[str, Node | Edge] = {item.id: item for item in (*workflow.edges, *workflow.nodes)}
+        counted = Counter(tr(kind_name(by_id[i].kind)) if i in by_id else tr("Other") for i in self._ids)
         self.header.title.set_text(tr("{count} selected").format(count=len(self._ids)))
         self.header.subtitle.setText(", ".join(f"{n} × {word}" for word, n in counted.items()))
-        rows = [(tr("Names"), ", ".join(name_of(workflow, i) for i in self._ids))]
+        names = ", ".join(name_of(workflow, i) for i in self._ids[:_NAMES])
+        if len(self._ids) > _NAMES:
+            names += tr(" and {n} more").format(n=len(self._ids) - _NAMES)
+        rows = [(tr("Names"), names)]
         if rows != self._shown:
             self._shown = rows
             self._facts.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFrame, QMenu, QTreeView, QVBoxLayout, QWidget
 
@@ -174,10 +174,11 @@ class OutlinePanel(QWidget):
             return
         self._following = True
         selection = self.tree.selectionModel()
-        selection.clearSelection()
         wanted = [self._items[i].index() for i in workspace.selection.items if i in self._items]
+        rows = QItemSelection()
         for index in wanted:
-            selection.select(index, selection.SelectionFlag.Select)
+            rows.append(QItemSelectionRange(index))
+        selection.select(rows, selection.SelectionFlag.ClearAndSelect)
         if wanted:
             selection.setCurrentIndex(wanted[-1], selection.SelectionFlag.NoUpdate)
             self.tree.scrollTo(wanted[-1])
