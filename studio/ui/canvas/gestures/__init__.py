@@ -1,7 +1,7 @@
 """Gestures of the mouse: one object each, with start, move, finish and cancel; cancel leaves no trace."""
 
-from studio.ui.canvas.gestures.base import Gesture, Pointer
 from studio.ui.canvas.gestures.connect import ConnectGesture
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.gestures.marquee import MarqueeGesture
 from studio.ui.canvas.gestures.move import MoveGesture
 from studio.ui.canvas.gestures.pan import PanGesture

@@ -13,7 +13,7 @@ from studio.document.edits import Edit
 from studio.document.problems import Problem
 from studio.ui.canvas import routing
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.item import NO_PEN, DrawnItem
 from studio.ui.text import tr
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsRectItem
 
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 
 LAYER = 30.0
 

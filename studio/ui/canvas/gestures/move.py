@@ -15,7 +15,7 @@ from studio.document.model import Group, Place
 from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FrameItem
 from studio.ui.canvas.edge_item import EdgeItem
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import Level
 from studio.ui.text import tr

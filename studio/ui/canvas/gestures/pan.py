@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 
 
 class PanGesture(Gesture):

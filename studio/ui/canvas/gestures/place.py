@@ -10,7 +10,7 @@ from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, SWITCH, snapped
 from studio.ui.canvas.area_items import NoteItem
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.edge_item import EdgeItem
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import FanOutItem, JoinItem, SwitchItem
 from studio.ui.canvas.node_item import NodeItem

@@ -10,7 +10,7 @@ from studio.document.edits import SetPlaces
 from studio.document.geometry import snapped
 from studio.document.model import Place
 from studio.ui.canvas.area_items import NoteItem
-from studio.ui.canvas.gestures.base import Gesture, Pointer
+from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.text import tr
 
