@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow
 
 from studio.bridge.workspace import Workspace
-from studio.debugger.states import ENDED, RunState
+from studio.debugger.states import RunState
 from studio.files import recoverable
 from studio.settings import recent
 from studio.settings.preferences import Preferences
@@ -28,9 +28,10 @@ from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
-from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, LayoutName
+from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, has_room
 from studio.ui.window.pages import Pages
 from studio.ui.window.palettes import Palettes
+from studio.ui.window.run_following import RunFollowing
 from studio.ui.window.sides import Sides
 from studio.ui.window.situation import situation
 from studio.ui.window.status_texts import show_status
@@ -49,6 +50,8 @@ class MainWindow(QMainWindow):
         self.theme, self.preferences = theme, preferences
         self._memory = memory.load()
         self._leaving = False
+        self._session: list[Path | None] = []
+        """Files that were closed since the user began to close the window: they come back at the next start."""
         self._shown_workspace: Workspace | None = None
         self.setObjectName("main_window")
         self.setMinimumSize(LEAST_SIZE)
@@ -61,6 +64,7 @@ class MainWindow(QMainWindow):
         self.sides = Sides(theme, self, self._memory)
         self.palettes = Palettes(self)
         self.pages = Pages(self)
+        self.following = RunFollowing(self)
         self.actions_ = ActionSet(theme, ACTIONS, functions(self), self)
         self.tool_bar = MainToolBar(theme, self.actions_)
         self.addToolBar(self.tool_bar)
@@ -150,25 +154,6 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.setFocus()
         self.tool_bar.input.selectAll()
 
-    def enter_run(self, page: WorkflowPage) -> None:
-        """What changes when the user starts a run: the workflow in front, the debug layout, the run panel."""
-        self.tabs.show_page(page)
-        self._switch_layout(page, "debug")
-        self.sides.bottom.show_panel("run")
-
-    def stop_run(self, page: WorkflowPage) -> None:
-        """Stops the run and goes back to the edit layout."""
-        page.workspace.run.stop()
-        self._switch_layout(page, "edit")
-
-    def _switch_layout(self, page: WorkflowPage, name: LayoutName) -> None:
-        """A drawing that was seen whole is seen whole afterwards too."""
-        if self.preferences.layouts.get("switch_on_run", True) and self.sides.layouts.current != name:
-            whole = page.sees_all
-            self.sides.layouts.switch(name)
-            if whole:
-                page.fit_soon()
-
     # ---- state
     def say(self, text: str) -> None:
         """A passing line in the status bar."""
@@ -200,7 +185,10 @@ class MainWindow(QMainWindow):
         self.files.open_all(files)
         if not self.tabs.pages() or recoverable():
             self.pages.show_welcome()
-        self.show()
+        if not self._memory.geometry and not has_room(self):
+            self.showMaximized()
+        else:
+            self.show()
 
     # ---- closing
     def close_window(self) -> None:
@@ -212,6 +200,7 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
+        self._session.clear()
         self.files.close_all(self._leave)
 
     def _leave(self) -> None:
@@ -219,7 +208,7 @@ class MainWindow(QMainWindow):
         self.sides.layouts.remember()
         self._memory.geometry = bytes(self.saveGeometry().data()).hex()
         memory.save(self._memory)
-        paths = [page.workspace.document.path for page in self.files.pages()]
+        paths = [*self._session, *(page.workspace.document.path for page in self.files.pages())]
         recent.keep_session([path for path in paths if path is not None])
         self.hide()
         self.closed.emit()
@@ -286,9 +275,9 @@ class MainWindow(QMainWindow):
                        run.state_changed, run.updated)  # fmt: skip
             for signal in signals:
                 getattr(signal, join)(self.schedule_refresh)
-            getattr(run.failed_to_start, join)(self._on_run_failed_to_start)
+            getattr(run.failed_to_start, join)(self.following.on_failed)
             getattr(shown.selection.changed, join)(self._on_selection_changed)
-            getattr(run.state_changed, join)(self._on_run_state_changed)
+            getattr(run.state_changed, join)(self.following.on_state_changed)
         self._shown_workspace = workspace
 
     def _on_tabs_current_changed(self) -> None:
@@ -334,6 +323,7 @@ class MainWindow(QMainWindow):
 
     def _on_files_closing(self, page: WorkflowPage) -> None:
         """What shows the same workflow goes with it."""
+        self._session.append(page.workspace.document.path)
         for other in self.tabs.pages():
             if other is not page and other.workspace is page.workspace:
                 self.tabs.remove(other)
@@ -363,23 +353,3 @@ class MainWindow(QMainWindow):
         selection = self._shown_workspace.selection if self._shown_workspace is not None else None
         if selection is not None and (selection.items or selection.message or selection.checkpoint):
             self.sides.right.show_panel("inspector")
-
-    def _on_run_state_changed(self) -> None:
-        page = self.page
-        if page is None:
-            return
-        run = page.workspace.run
-        if run.requests and run.state is RunState.WAITING:
-            self.sides.right.show_panel("requests")
-        elif not run.requests and self.sides.right.current == "requests":
-            self.sides.right.show_panel("inspector")
-        if run.state is RunState.PAUSED and not page.debug_shown:
-            page.debug_shown = True
-            self.sides.left.show_panel("debug")
-        elif run.state in ENDED:
-            page.debug_shown = False
-
-    def _on_run_failed_to_start(self, sentence: str) -> None:
-        from studio.ui.dialogs.messages import show_problem
-
-        show_problem(self.theme, self, tr("The run did not start."), sentence)

@@ -112,7 +112,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
             if page is not None:
                 text = window.tool_bar.input.text()
                 window.remember_input(page, text)
-                window.enter_run(page)
+                window.tabs.show_page(page)
                 act(page, text)
 
         return run
@@ -121,7 +121,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.run": start(lambda page, text: page.workspace.run.run(text)),
         "run.step": start(lambda page, text: page.workspace.run.step(text)),
         "run.pause": on_page(window, lambda page: page.workspace.run.pause()),
-        "run.stop": on_page(window, window.stop_run),
+        "run.stop": on_page(window, window.following.stop),
         "run.restart": on_page(window, lambda page: page.workspace.run.restart()),
         "run.retry": on_page(window, lambda page: page.workspace.run.retry()),
         "run.input": window.focus_input,

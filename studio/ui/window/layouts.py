@@ -185,3 +185,12 @@ class WindowLayouts(QObject):
 
 DEFAULT_SIZE = QSize(1600, 1000)
 LEAST_SIZE = QSize(960, 600)
+_FRAME = QSize(16, 48)
+"""What a window manager adds around a window, at most."""
+
+
+def has_room(window: QMainWindow) -> bool:
+    """Whether the screen shows the whole window with its frame; on a smaller screen it begins maximized."""
+    free = window.screen().availableSize()
+    wanted = window.size() + _FRAME
+    return free.width() >= wanted.width() and free.height() >= wanted.height()

@@ -32,8 +32,8 @@ class WorkflowPage(DocumentPage):
         super().__init__(parent)
         self.workspace: Workspace = workspace
         self.input_text = ""
-        self.debug_shown = False
-        """Whether the debug panel came to the front in this run; once is enough."""
+        self.run_shown = self.debug_shown = False
+        """Whether the run and the debug panel came to the front in this run; once is enough."""
         self._fit_timer = QTimer(self)
         self._fit_timer.setSingleShot(True)
         self._fit_timer.setInterval(0)

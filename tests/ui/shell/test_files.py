@@ -200,6 +200,19 @@ def test_closing_the_window_asks_for_each_changed_document(make_window: MakeWind
     assert recent.last_session() == [str(file)]
 
 
+def test_a_file_whose_changes_were_discarded_at_the_end_is_in_the_session(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
+    window = make_window()
+    file = saved_file(tmp_path)
+    page = window.files.open(file)
+    assert page is not None
+    rename(page, "Not kept")
+    window.close()
+    press(message(window), "Discard")
+    assert recent.last_session() == [str(file)]
+
+
 def test_the_tabs_of_the_last_session_come_back(make_window: MakeWindow, tmp_path: Path) -> None:
     file = saved_file(tmp_path)
     recent.keep_session([file, tmp_path / "gone.workflow.json"])

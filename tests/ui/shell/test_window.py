@@ -31,8 +31,9 @@ MakeWindow = Callable[..., MainWindow]
 @pytest.fixture
 def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
     made = make_window()
-    made.resize(QSize(1600, 1000))
     made.show_first([])
+    made.showNormal()  # the offscreen screen is small, so it begins maximized
+    made.resize(QSize(1600, 1000))
     qtbot.waitExposed(made)
     return made
 
@@ -128,6 +129,9 @@ def test_running_changes_the_layout_and_stop_changes_it_back(window: MainWindow)
     window.refresh()
     window.actions_["run.run"].trigger()
     assert run.calls == [("run", "What is new?")]
+    assert window.sides.layouts.current == "edit"
+    run.state = RunState.RUNNING
+    run.state_changed.emit()
     assert window.sides.layouts.current == "debug"
     assert window.sides.bottom.current == "run"
     run.refused.clear()
@@ -139,9 +143,9 @@ def test_running_changes_the_layout_and_stop_changes_it_back(window: MainWindow)
 
 def test_the_change_of_layout_can_be_turned_off(make_window: MakeWindow) -> None:
     window = make_window(preferences=Preferences(theme="light").with_layout("switch_on_run", False))
-    window.files.new()
-    window.refresh()
-    window.actions_["run.run"].trigger()
+    run = still(window.files.new())
+    run.state = RunState.RUNNING
+    run.state_changed.emit()
     assert window.sides.layouts.current == "edit"
 
 
@@ -328,12 +332,15 @@ def test_a_run_that_does_not_start_gives_one_message(window: MainWindow) -> None
     from PySide6.QtWidgets import QMessageBox
 
     page = window.files.new()
+    add(page, "function", "Count")
+    page.workspace.problems.refresh()
     page.workspace.run.failed_to_start.emit("Team gateway did not answer in 30 s. Try again, or use the offline model.")
     box = window.findChild(QMessageBox)
     assert box is not None
     assert box.text() == "The run did not start."
     assert "Team gateway" in box.informativeText()
-    box.done(0)
+    next(b for b in box.buttons() if b.text() == "Show problems").click()
+    assert window.sides.bottom.current == "problems"
 
 
 def test_linked_sub_workflows_open_in_a_tab(window: MainWindow, tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""How the window follows a run: layouts, panels that come to the front, what could not be done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio.debugger.states import ENDED, RunState
+from studio.ui.dialogs.messages import Choice, show_problem
+from studio.ui.text import tr
+from studio.ui.window.layouts import LayoutName
+from studio.ui.window.workflow_page import WorkflowPage
+
+if TYPE_CHECKING:
+    from studio.ui.main_window import MainWindow
+
+_UNDER_WAY = frozenset({RunState.RUNNING, RunState.STEPPING, RunState.PAUSING, RunState.PAUSED, RunState.WAITING})
+
+
+class RunFollowing:
+    """Nothing here takes the focus."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def stop(self, page: WorkflowPage) -> None:
+        """Stops the run and goes back to the edit layout."""
+        page.workspace.run.stop()
+        self._switch_layout(page, "edit")
+
+    def on_state_changed(self) -> None:
+        """The run of the shown workflow has another state."""
+        page = self._window.page
+        if page is None:
+            return
+        run, sides = page.workspace.run, self._window.sides
+        if run.state in _UNDER_WAY and not page.run_shown:
+            page.run_shown = True
+            self._switch_layout(page, "debug")
+            sides.bottom.show_panel("run")
+        if run.requests and run.state is RunState.WAITING:
+            sides.right.show_panel("requests")
+        elif not run.requests and sides.right.current == "requests":
+            sides.right.show_panel("inspector")
+        if run.state is RunState.PAUSED and not page.debug_shown:
+            page.debug_shown = True
+            sides.left.show_panel("debug")
+        if run.state in ENDED or run.state is RunState.IDLE:
+            page.debug_shown = page.run_shown = False
+
+    def on_failed(self, sentence: str) -> None:
+        """A command could not be carried out."""
+        window, page = self._window, self._window.page
+        idle = page is None or page.workspace.run.state is RunState.IDLE
+        title = tr("The run did not start.") if idle else tr("That is not possible now.")
+        errors = [p for p in page.workspace.problems.problems if p.severity == "error"] if page is not None else []
+        choices = [Choice(tr("Close"), _nothing, default=not errors, cancels=True)]
+        if idle and errors:
+            choices.insert(0, Choice(tr("Show problems"), self._show_problems, default=True))
+        show_problem(window.theme, window, title, sentence, choices)
+
+    def _show_problems(self) -> None:
+        self._window.sides.show_panel("problems")
+
+    def _switch_layout(self, page: WorkflowPage, name: LayoutName) -> None:
+        """A drawing that was seen whole is seen whole afterwards too."""
+        layouts = self._window.sides.layouts
+        if self._window.preferences.layouts.get("switch_on_run", True) and layouts.current != name:
+            whole = page.sees_all
+            layouts.switch(name)
+            if whole:
+                page.fit_soon()
+
+
+def _nothing() -> None:
+    return
