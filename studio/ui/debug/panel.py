@@ -27,7 +27,7 @@ class _Heading(QWidget):
     def __init__(self, theme: Theme, title: str, *, ruled: bool) -> None:
         super().__init__()
         self._theme, self._ruled = theme, ruled
-        self.setFixedHeight(30)
+        self.setFixedHeight(theme.length(30))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(12, 0, 6, 0)
         self.row.setSpacing(6)
@@ -109,7 +109,7 @@ class DebugPanel(Panel):
         self._queued_heading.count.set_text(str(len(queued)))
         self._queued_heading.count.setVisible(bool(queued))
         self._breakpoint_stack.setCurrentIndex(0 if breakpoints else 1)
-        self._breakpoint_stack.setFixedHeight(min(38 * len(breakpoints), 38 * 6) if breakpoints else 48)
+        self._breakpoint_stack.setFixedHeight(self.theme.length(38) * min(len(breakpoints), 6) if breakpoints else 48)
         self._queued_stack.setCurrentIndex(0 if queued else 1)
 
     def toggle(self, node: str) -> None:

@@ -89,7 +89,7 @@ class _TwoLines(QStyledItemDelegate):
         self.theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, 38)
+        return QSize(120, self.theme.length(38))
 
     def ground(self, painter: QPainter, option: QStyleOptionViewItem, *, marked: bool = False) -> None:
         """The background of a row and the accent bar of the focus."""
@@ -104,11 +104,11 @@ class _TwoLines(QStyledItemDelegate):
 
     def words(self, painter: QPainter, x: int, right: int, top: int, first: str, second: str) -> None:
         """Title and the muted line below."""
-        for text, font, token, y in ((first, "body", "text", 15), (second, "small", "muted", 30)):
+        for text, font, token, y in ((first, "body", "text", 15.0), (second, "small", "muted", 30.0)):
             painter.setFont(self.theme.font(font))
             painter.setPen(self.theme.color(token))
             shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, right - x)
-            painter.drawText(x, top + y, shown)
+            painter.drawText(x, top + self.theme.length(y), shown)
 
 
 class BreakpointDelegate(_TwoLines):
@@ -122,14 +122,15 @@ class BreakpointDelegate(_TwoLines):
         painter.save()
         self.ground(painter, option, marked=row.hit)
         state = Qt.CheckState.Checked if row.on else Qt.CheckState.Unchecked
-        paint_box(painter, self.theme, rect.left() + 12, rect.top() + 12, state)
+        middle = rect.top() + rect.height() / 2
+        paint_box(painter, self.theme, rect.left() + 12, middle - 7, state)
         variant: OctagonVariant = "hit" if row.hit else "on" if row.on else "off"
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_octagon(painter, self.theme, QRectF(rect.left() + 34, rect.top() + 11, 16, 16), variant)
+        draw_octagon(painter, self.theme, QRectF(rect.left() + 34, middle - 8, 16, 16), variant)
         painter.setFont(self.theme.font("small"))
         width = painter.fontMetrics().horizontalAdvance(row.count)
         painter.setPen(self.theme.color("muted"))
-        painter.drawText(rect.right() - 11 - width, rect.top() + 23, row.count)
+        painter.drawText(rect.right() - 11 - width, rect.top() + self.theme.length(23), row.count)
         self.words(painter, rect.left() + 58, rect.right() - 19 - width, rect.top(), row.name, row.note)
         painter.restore()
 
@@ -153,7 +154,7 @@ class QueuedDelegate(_TwoLines):
         self.ground(painter, option)
         ratio = painter.device().devicePixelRatio()
         icon = self.theme.pixmap("own:message", 15, "wait_t" if row.edited else "run_t", ratio)
-        painter.drawPixmap(rect.left() + 12, rect.top() + 11, icon)
+        painter.drawPixmap(rect.left() + 12, rect.top() + (rect.height() - 15) // 2, icon)
         text = " ".join(row.text[:300].split())
         self.words(painter, rect.left() + 36, rect.right() - 11, rect.top(), row.title, text)
         painter.restore()

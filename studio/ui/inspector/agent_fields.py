@@ -47,7 +47,7 @@ def agent_fields(page: NodePage, form: Form) -> None:
     )
     model.editor.dot = "done"  # type: ignore[attr-defined]
     temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
-    page.body.add(builder.beside((model, 0), (temperature, 126)))
+    page.body.add(builder.beside((model, 0), (temperature, page.theme.length(126))))
     page.body.add(_tools(page, form))
     _add_host(page, form)
     _add_prompt(page)

@@ -32,6 +32,8 @@ def last_invocation(workspace: Workspace, node: str) -> InvocationView | None:
 
 def last_prompt(workspace: Workspace, node: str) -> ModelCallStarted | None:
     """The newest model call of a node."""
+    if node not in workspace.run.nodes:
+        return None
     for event in reversed(workspace.run.events):
         if isinstance(event, ModelCallStarted) and event.node == node:
             return event

@@ -55,7 +55,7 @@ class OrderList(QWidget):
 
     def _row(self, index: int, text: str) -> QWidget:
         row = QWidget()
-        row.setFixedHeight(26)
+        row.setFixedHeight(self._theme.length(26))
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)

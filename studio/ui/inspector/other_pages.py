@@ -156,7 +156,7 @@ class SeveralPage(InspectorPage):
         form = self.form
         model = builder.optional_line(form, "model", tr("Model"), placeholder=tr("model of the profile"))
         temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
-        self.body.add(builder.beside((model, 0), (temperature, 126)))
+        self.body.add(builder.beside((model, 0), (temperature, self.theme.length(126))))
 
         def offer() -> Sequence[tuple[str, str]]:
             return [(t.name, t.name) for t in self.workspace.document.workflow.tools]

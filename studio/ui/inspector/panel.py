@@ -98,5 +98,4 @@ class InspectorPanel(Panel):
             self._page.refresh_run()
 
     def _on_run_state_changed(self) -> None:
-        if self._page is not None:
-            self._page.refresh_run()
+        self._show()

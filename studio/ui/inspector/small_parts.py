@@ -31,7 +31,7 @@ class Facts(QWidget):
         self._grid.setContentsMargins(12, 10, 12, 4)
         self._grid.setHorizontalSpacing(0)
         self._grid.setVerticalSpacing(6)
-        self._grid.setColumnMinimumWidth(0, name_width)
+        self._grid.setColumnMinimumWidth(0, theme.length(name_width))
         self._grid.setColumnStretch(1, 1)
 
     def add(self, name: str, value: str | QWidget, tone: str = "text") -> None:
@@ -64,7 +64,7 @@ class TypeRow(QWidget):
         row.setContentsMargins(12, 2, 12, 2)
         row.setSpacing(0)
         label = Label(theme, title, "body", "muted")
-        label.setFixedWidth(72)
+        label.setFixedWidth(theme.length(72))
         label.setMinimumHeight(20)
         row.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(ChipRow(theme, names), 1)
@@ -130,7 +130,7 @@ class MessageRow(QWidget):
         self._author = message.author or ""
         self._text = said(message).replace("\n", " ")
         self._tokens = count_text(estimate(said(message)))
-        self.setFixedHeight(23)
+        self.setFixedHeight(theme.length(23))
         self.setToolTip(said(message)[:2000])
         self.setAccessibleName(f"{message.role} {self._author} {self._text}")
 

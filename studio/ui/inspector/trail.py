@@ -18,20 +18,21 @@ class TrailRow(QWidget):
         super().__init__()
         self._theme, self._kind, self._name, self._where, self._depth = theme, kind, name, where, depth
         self._text = " ".join(text.split())
-        self.setFixedHeight(30)
+        self.setFixedHeight(theme.length(30))
         self.setToolTip(text[:2000])
         self.setAccessibleName(f"{name}, {where}, {self._text}")
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, theme = QPainter(self), self._theme
         x = 12 + self._depth * 10
-        paint_tile(painter, theme, QRectF(x, 6, 18, 18), self._kind)
+        middle = self.height() / 2
+        paint_tile(painter, theme, QRectF(x, middle - 9, 18, 18), self._kind)
         x += 26
         body, small = theme.font("body"), theme.font("small")
         metrics, narrow = QFontMetrics(body), QFontMetrics(small)
-        baseline = (30 + metrics.ascent() - metrics.descent()) // 2
+        baseline = (self.height() + metrics.ascent() - metrics.descent()) // 2
         width = chip_width(theme, self._where)
-        chip = QRectF(self.width() - 12 - width, 6, width, 18)
+        chip = QRectF(self.width() - 12 - width, middle - theme.length(18) / 2, width, theme.length(18))
         paint_chip(painter, theme, chip, self._where, square=True)
         painter.setFont(body)
         painter.setPen(theme.color("text"))

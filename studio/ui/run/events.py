@@ -117,7 +117,7 @@ class EventDelegate(QStyledItemDelegate):
         self._theme, self._model = theme, model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(200, 24)
+        return QSize(200, self._theme.length(24))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, rect = self._theme, option.rect
@@ -137,7 +137,9 @@ class EventDelegate(QStyledItemDelegate):
             painter.setPen(theme.color(token))
             metrics = painter.fontMetrics()
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(20, width))
-            painter.drawText(rect.left() + x, rect.top() + (24 + metrics.ascent() - metrics.descent()) // 2, shown)
+            painter.drawText(
+                rect.left() + x, rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2, shown
+            )
         painter.restore()
 
 

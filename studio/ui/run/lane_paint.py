@@ -22,6 +22,7 @@ class LanePainter:
         self.theme = theme
         self.text_font = theme.font("text")
         self.code_font = theme.font("code-small")
+        self.line, self.box = theme.length(LINE), theme.length(BOX)
         self._small = theme.font("small")
         self._metrics = {False: QFontMetricsF(self.text_font), True: QFontMetricsF(self.code_font)}
         self._small_metrics = QFontMetricsF(self._small)
@@ -63,9 +64,9 @@ class LanePainter:
     def _paint_lines(
         self, painter: QPainter, block: Block, index: int, clip: QRect, edge: int, top: int, selection: Selection
     ) -> None:
-        lines_top = top + block.text_top
-        from_line = max(0, (clip.top() - lines_top) // LINE)
-        to_line = min(len(block.lines), (clip.bottom() - lines_top) // LINE + 1)
+        lines_top = top + (self.box if block.boxed else 0)
+        from_line = max(0, (clip.top() - lines_top) // self.line)
+        to_line = min(len(block.lines), (clip.bottom() - lines_top) // self.line + 1)
         if from_line >= to_line:
             return
         metrics = self.metrics(block)
@@ -76,16 +77,16 @@ class LanePainter:
         )
         painter.setFont(font or self.text_font)
         pen = self.theme.color(_TOKENS.get(block.kind, "text"))
-        baseline = (LINE + metrics.ascent() - metrics.descent()) / 2
+        baseline = (self.line + metrics.ascent() - metrics.descent()) / 2
         for number in range(from_line, to_line):
             start, end = block.lines[number]
-            y = lines_top + number * LINE
+            y = lines_top + number * self.line
             marked = selection.within(index, start, end) if not block.boxed or block.open else None
             if marked is not None:
                 left = metrics.horizontalAdvance(shown[start : marked[0]])
                 right = metrics.horizontalAdvance(shown[start : marked[1]])
                 tail = 4 if marked[2] else 0
-                painter.fillRect(QRectF(x + left, y, right - left + tail, LINE), self.theme.color("sel_line"))
+                painter.fillRect(QRectF(x + left, y, right - left + tail, self.line), self.theme.color("sel_line"))
             painter.setPen(pen)
             painter.drawText(QPointF(x, round(y + baseline)), shown[start:end])
 
@@ -93,7 +94,7 @@ class LanePainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.color("fail_s" if block.kind == "error" else "sunken"))
-        painter.drawRoundedRect(QRectF(edge, top, width, len(block.lines) * LINE), 4, 4)
+        painter.drawRoundedRect(QRectF(edge, top, width, len(block.lines) * self.line), 4, 4)
 
     def _paint_box(self, painter: QPainter, block: Block, edge: int, top: int, width: int, marked: bool) -> None:
         theme = self.theme
@@ -103,9 +104,9 @@ class LanePainter:
         painter.setBrush(theme.color("surface"))
         painter.drawRoundedRect(QRectF(edge + 0.5, top + 0.5, width - 1, height - 1), 5, 5)
         ratio = painter.device().devicePixelRatio()
-        painter.drawPixmap(QPoint(edge + 8, top + 6), theme.pixmap("wrench", 13, "muted", ratio))
+        painter.drawPixmap(QPoint(edge + 8, top + (self.box - 13) // 2), theme.pixmap("wrench", 13, "muted", ratio))
         metrics = self._metrics[True]
-        baseline = top + round((BOX + metrics.ascent() - metrics.descent()) / 2)
+        baseline = top + round((self.box + metrics.ascent() - metrics.descent()) / 2)
         result, tone = self._result_words(block)
         right = edge + width - 9 - self._small_metrics.horizontalAdvance(result)
         if result:
@@ -140,5 +141,5 @@ class LanePainter:
             return
         start, end = block.lines[-1]
         x = edge + self.metrics(block).horizontalAdvance(block.shown[start:end]) + 2
-        y = block.top - scrolled + (len(block.lines) - 1) * LINE + 2
+        y = block.top - scrolled + (len(block.lines) - 1) * self.line + 2
         painter.fillRect(QRectF(x, y, 7, 13), self.theme.color("run"))

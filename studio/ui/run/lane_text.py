@@ -15,10 +15,8 @@ from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
 from studio.bridge.run_views import StreamPiece
 
-LINE = 18
-"""Height of a line."""
-BOX = 26
-"""Height of a folded tool box."""
+LINE, BOX = 18, 26
+"""Height of a line, and of a folded tool box, at a text scale of 100 %."""
 _GAP = 7
 _ABOVE = 2
 _INSET = 8
@@ -61,17 +59,13 @@ class Block:
             return self.text
         return f"{self.title}({self.text})" + (f" → {self.result}" if self.result is not None else "")
 
-    @property
-    def text_top(self) -> int:
-        """Where the lines begin, below the top of the block."""
-        return BOX if self.boxed else 0
-
 
 class LaneText:
     """Blocks with their places for one width. ``fonts`` gives the font of a kind."""
 
     def __init__(self, text_font: QFont, code_font: QFont) -> None:
         self.blocks: list[Block] = []
+        self.line, self.box = LINE, BOX
         self._fonts = {True: code_font, False: text_font}
         self._width = 0
         self._pieces = 0
@@ -85,9 +79,10 @@ class LaneText:
         """Height of everything."""
         return self.blocks[-1].top + self.blocks[-1].height if self.blocks else 0
 
-    def set_fonts(self, text_font: QFont, code_font: QFont) -> None:
-        """Other fonts: everything is laid out again."""
+    def set_fonts(self, text_font: QFont, code_font: QFont, line: int = LINE, box: int = BOX) -> None:
+        """Other fonts, heights of a line and a box: everything is laid out again."""
         self._fonts = {True: code_font, False: text_font}
+        self.line, self.box = line, box
         self._again()
 
     def set_width(self, width: int) -> None:
@@ -130,7 +125,11 @@ class LaneText:
 
     def line_at(self, block: Block, y: float) -> int:
         """Index of the line of a block at a place, the nearest one."""
-        return max(0, min(len(block.lines) - 1, int((y - block.top - block.text_top) // LINE)))
+        return max(0, min(len(block.lines) - 1, int((y - block.top - self.text_top(block)) // self.line)))
+
+    def text_top(self, block: Block) -> int:
+        """Where the lines of a block begin, below its top."""
+        return self.box if block.boxed else 0
 
     def _add(self, piece: StreamPiece) -> int:
         if piece.kind in ("result", "error") and piece.key in self._tools:
@@ -162,7 +161,7 @@ class LaneText:
         del block.lines[kept:]
         self._break(block, start)
         self._measure(block)
-        return block.top + kept * LINE
+        return block.top + kept * self.line
 
     def _grow_box(self, piece: StreamPiece) -> int:
         block = self._tools.get(piece.key) or self.blocks[-1]
@@ -188,9 +187,9 @@ class LaneText:
 
     def _measure(self, block: Block) -> None:
         if block.boxed:
-            block.height = BOX + (len(block.lines) * LINE + 4 if block.open else 0) + _GAP
+            block.height = self.box + (len(block.lines) * self.line + 4 if block.open else 0) + _GAP
         else:
-            block.height = len(block.lines) * LINE + (_GAP if block.kind != "text" else 0)
+            block.height = len(block.lines) * self.line + (_GAP if block.kind != "text" else 0)
 
     def _stack(self, index: int) -> None:
         y = self.blocks[index - 1].top + self.blocks[index - 1].height if index else 0

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
 from studio.bridge.run_views import InvocationView
 from studio.ui.run.lane_paint import EDGE, LanePainter
-from studio.ui.run.lane_text import BOX, LINE, LaneText, from_utf16
+from studio.ui.run.lane_text import LaneText, from_utf16
 from studio.ui.run.selection import Selection, Spot
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -34,6 +34,7 @@ class LaneView(QAbstractScrollArea):
         self._theme = theme
         self._painter = LanePainter(theme)
         self.text = LaneText(self._painter.text_font, self._painter.code_font)
+        self._dress()
         self.selection = Selection()
         self._view: InvocationView | None = None
         self._following = True
@@ -126,7 +127,7 @@ class LaneView(QAbstractScrollArea):
             QTimer.singleShot(0, self, self._sync)
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self._theme.color("window"))
-        if self._hint and self.text.height <= LINE and not any(b.shown for b in self.text.blocks):
+        if self._hint and self.text.height <= self.text.line and not any(b.shown for b in self.text.blocks):
             painter.setFont(self._theme.font("text"))
             painter.setPen(self._theme.color("muted"))
             area = self.viewport().rect().adjusted(EDGE, 2, -EDGE, 0)
@@ -140,7 +141,7 @@ class LaneView(QAbstractScrollArea):
             return
         y = event.position().y() + self.verticalScrollBar().value()
         block = self.text.blocks[self.text.block_at(y)]
-        if block.boxed and block.top <= y < block.top + BOX:
+        if block.boxed and block.top <= y < block.top + self.text.box:
             self.text.toggle(block)
             self._fit()
             self.viewport().update()
@@ -155,7 +156,7 @@ class LaneView(QAbstractScrollArea):
             self.selection.head = self.spot_at(event.position())
             bar, y = self.verticalScrollBar(), event.position().y()
             if y < 0 or y > self.viewport().height():
-                bar.setValue(bar.value() + (LINE if y > 0 else -LINE))
+                bar.setValue(bar.value() + (self.text.line if y > 0 else -self.text.line))
             self.viewport().update()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -182,7 +183,7 @@ class LaneView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Home:
             bar.setValue(0)
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            bar.setValue(bar.value() + (LINE if event.key() == Qt.Key.Key_Down else -LINE))
+            bar.setValue(bar.value() + (self.text.line if event.key() == Qt.Key.Key_Down else -self.text.line))
         elif event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
             down = event.key() == Qt.Key.Key_PageDown
             bar.setValue(bar.value() + (bar.pageStep() if down else -bar.pageStep()))
@@ -219,7 +220,7 @@ class LaneView(QAbstractScrollArea):
         if changed is None and caret == self._caret:
             return
         self._caret = caret
-        top = (changed if changed is not None else self.text.height - LINE) - self.verticalScrollBar().value()
+        top = (changed if changed is not None else self.text.height - self.text.line) - self.verticalScrollBar().value()
         self._fit()
         area = self.viewport().rect()
         self.viewport().update(QRect(0, max(0, top), area.width(), area.height()))
@@ -230,7 +231,7 @@ class LaneView(QAbstractScrollArea):
         self._scrolling = True
         if bar.maximum() != most or bar.pageStep() != page:
             bar.setPageStep(page)
-            bar.setSingleStep(LINE)
+            bar.setSingleStep(self.text.line)
             bar.setRange(0, most)
         self._scrolling = False
         if self._following:
@@ -259,6 +260,10 @@ class LaneView(QAbstractScrollArea):
 
     def _on_theme_changed(self) -> None:
         self._painter = LanePainter(self._theme)
-        self.text.set_fonts(self._painter.text_font, self._painter.code_font)
+        self._dress()
         self._fit()
         self.viewport().update()
+
+    def _dress(self) -> None:
+        made = self._painter
+        self.text.set_fonts(made.text_font, made.code_font, made.line, made.box)

@@ -52,7 +52,7 @@ class LaneHeader(QWidget):
         if view.inside:
             self._name = " › ".join((*view.inside, self._name))
         self._shown: tuple[str, str] = ("", "")
-        self.setFixedHeight(32)
+        self.setFixedHeight(theme.length(32))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_HEADER_DELAY)
@@ -71,10 +71,11 @@ class LaneHeader(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, theme = QPainter(self), self._theme
-        paint_tile(painter, theme, QRectF(10, 7, 18, 18), self._kind)
+        middle = self.height() / 2
+        paint_tile(painter, theme, QRectF(10, middle - 9, 18, 18), self._kind)
         strong, small = theme.font("section"), theme.font("small")
         bold, narrow = QFontMetrics(strong), QFontMetrics(small)
-        baseline = (32 + bold.ascent() - bold.descent()) // 2
+        baseline = (self.height() + bold.ascent() - bold.descent()) // 2
         status, meta = self._shown
         meta_width = narrow.horizontalAdvance(meta)
         room = self.width() - 35 - 10 - meta_width - 29
@@ -86,7 +87,7 @@ class LaneHeader(QWidget):
         painter.setPen(theme.color("text"))
         painter.drawText(QPoint(35, baseline), name)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_badge(painter, theme, QRectF(42 + bold.horizontalAdvance(name), 9, 14, 14), status)
+        draw_badge(painter, theme, QRectF(42 + bold.horizontalAdvance(name), middle - 7, 14, 14), status)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
         painter.drawText(QPoint(self.width() - 10 - meta_width, baseline), shown_meta)

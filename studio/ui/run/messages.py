@@ -41,7 +41,7 @@ class MessageDelegate(QStyledItemDelegate):
         self._theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(60, 26)
+        return QSize(60, self._theme.length(26))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, rect = self._theme, option.rect
@@ -57,14 +57,16 @@ class MessageDelegate(QStyledItemDelegate):
             view: MessageView = index.data(Qt.ItemDataRole.UserRole)
             tone = TONES[view.status] if column == 5 else ""
             width = min(chip_width(theme, text), rect.width() - 10)
-            chip = QRectF(rect.left() + 10, rect.top() + 4, width, 18)
+            chip = QRectF(rect.left() + 10, rect.top() + 4, width, rect.height() - 8)
             paint_chip(painter, theme, chip, text, tone=tone, square=column == 3)
         else:
             painter.setFont(theme.font("body"))
             painter.setPen(theme.color("text" if column in (1, 4) else "text2"))
             metrics = painter.fontMetrics()
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width() - 16)
-            painter.drawText(rect.left() + 10, rect.top() + (26 + metrics.ascent() - metrics.descent()) // 2, shown)
+            painter.drawText(
+                rect.left() + 10, rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2, shown
+            )
         painter.restore()
 
 
@@ -145,7 +147,7 @@ class MessagesPanel(Panel):
         header.setStretchLastSection(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for column, width in enumerate((78, 130, 150, 110, 200, 92)):
-            header.resizeSection(column, width)
+            header.resizeSection(column, self.theme.length(width))
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         table.selectionModel().currentChanged.connect(self._on_table_current_changed)
         return table

@@ -84,7 +84,7 @@ class SuperstepDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row: Row = index.data(Qt.ItemDataRole.UserRole)
-        return QSize(200, HEIGHTS[row.kind])
+        return QSize(200, self._theme.length(HEIGHTS[row.kind]))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(Qt.ItemDataRole.UserRole)
@@ -115,7 +115,8 @@ class SuperstepDelegate(QStyledItemDelegate):
         self._paint_number(painter, rect, str(row.number), "text")
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_badge(painter, theme, QRectF(rect.left() + 38, rect.top() + (rect.height() - 14) / 2, 14, 14), row.status)
-        bars = self._bars_rect(rect)
+        time_width = QFontMetrics(small).horizontalAdvance(row.time)
+        bars = self._bars_rect(rect, max(34, time_width))
         painter.setFont(body)
         painter.setPen(theme.color("text"))
         room = bars.left() - 8 - rect.left() - 60
@@ -123,11 +124,11 @@ class SuperstepDelegate(QStyledItemDelegate):
         self._paint_bars(painter, bars, row)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        painter.drawText(QPoint(rect.right() - 9 - QFontMetrics(small).horizontalAdvance(row.time), baseline), row.time)
+        painter.drawText(QPoint(rect.right() - 9 - time_width, baseline), row.time)
 
-    def _bars_rect(self, rect: QRect) -> QRect:
-        width = max(40, min(96, rect.width() - 204))
-        return QRect(rect.right() - 51 - width, rect.top() + (rect.height() - 18) // 2, width, 18)
+    def _bars_rect(self, rect: QRect, time_width: int) -> QRect:
+        width = max(40, min(96, rect.width() - 170 - time_width))
+        return QRect(rect.right() - 17 - time_width - width, rect.top() + (rect.height() - 18) // 2, width, 18)
 
     def _paint_bars(self, painter: QPainter, area: QRect, row: Row) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

@@ -69,9 +69,9 @@ class Button(QPushButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        height = 24 if self._small else 28
+        height = self._theme.length(24 if self._small else 28)
         if self.kind == "link":
-            return QSize(self._text_width() + 2, 20)
+            return QSize(self._text_width() + 2, self._theme.length(20))
         pad = 8 if self._small else 10
         if not self.text():
             return QSize(height + 4 if not self._small else 30, height)
@@ -169,7 +169,7 @@ class CheckBox(QCheckBox):
 
     def sizeHint(self) -> QSize:
         width = QFontMetrics(self._theme.font("body")).horizontalAdvance(self.text())
-        return QSize(14 + (7 + width if self.text() else 0) + 4, 24 if self.text() else 18)
+        return QSize(14 + (7 + width if self.text() else 0) + 4, self._theme.length(24 if self.text() else 18))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -229,7 +229,8 @@ class RadioButton(QRadioButton):
         self._theme = theme
 
     def sizeHint(self) -> QSize:
-        return QSize(26 + QFontMetrics(self._theme.font("body")).horizontalAdvance(self.text()), 24)
+        width = QFontMetrics(self._theme.font("body")).horizontalAdvance(self.text())
+        return QSize(26 + width, self._theme.length(24))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -272,7 +273,7 @@ class ComboBox(QComboBox):
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._theme.font("body"))
         widest = max((metrics.horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=40)
-        return QSize(min(widest, 200) + 44, 26 if self._small else 30)
+        return QSize(min(widest, 200) + 44, self._theme.length(26 if self._small else 30))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(56, self.sizeHint().height())

@@ -12,7 +12,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import focus_ring
 from studio.ui.widgets.labels import chip_font
 
-_GAP, _CHIP, _EDGE = 4, 20, 5
+_GAP, _EDGE = 4, 5
 
 
 class ChipsField(QWidget):
@@ -46,6 +46,10 @@ class ChipsField(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+    @property
+    def _chip_height(self) -> int:
+        return self._theme.length(20)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -129,7 +133,7 @@ class ChipsField(QWidget):
         painter.setFont(self._theme.font("body"))
         painter.setPen(self._theme.color("muted"))
         metrics = QFontMetrics(self._theme.font("body"))
-        baseline = self._add_rect.top() + (_CHIP + metrics.ascent() - metrics.descent()) // 2
+        baseline = self._add_rect.top() + (self._chip_height + metrics.ascent() - metrics.descent()) // 2
         painter.drawText(QPoint(self._add_rect.left() + 3, baseline), self._add_text)
 
     def _paint_one(self, painter: QPainter, index: int, rect: QRect) -> None:
@@ -140,7 +144,9 @@ class ChipsField(QWidget):
         painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5) if current else QRectF(rect), 4, 4)
         x = rect.left() + 7
         if self._icon:
-            painter.drawPixmap(QPoint(x, rect.top() + 4), self._theme.pixmap(self._icon, 12, "text2", ratio))
+            painter.drawPixmap(
+                QPoint(x, rect.top() + (rect.height() - 12) // 2), self._theme.pixmap(self._icon, 12, "text2", ratio)
+            )
             x += 17
         font = chip_font(self._theme)
         metrics = QFontMetrics(font)
@@ -152,7 +158,10 @@ class ChipsField(QWidget):
             QPoint(x, baseline),
             metrics.elidedText(self._label_of(self._values[index]), Qt.TextElideMode.ElideRight, room),
         )
-        painter.drawPixmap(QPoint(rect.right() - 15, rect.top() + 5), self._theme.pixmap("x", 10, "text2", ratio))
+        painter.drawPixmap(
+            QPoint(rect.right() - 15, rect.top() + (rect.height() - 10) // 2),
+            self._theme.pixmap("x", 10, "text2", ratio),
+        )
 
     def _layout(self, width: int) -> tuple[list[QRect], QRect, int]:
         metrics = QFontMetrics(chip_font(self._theme))
@@ -162,13 +171,13 @@ class ChipsField(QWidget):
         for value in self._values:
             wide = min(metrics.horizontalAdvance(self._label_of(value)) + extra, width - 2 * _EDGE - 2)
             if x > _EDGE + 1 and x + wide > width - _EDGE:
-                x, y = _EDGE + 1, y + _CHIP + _GAP
-            rects.append(QRect(x, y, wide, _CHIP))
+                x, y = _EDGE + 1, y + self._chip_height + _GAP
+            rects.append(QRect(x, y, wide, self._chip_height))
             x += wide + _GAP
         add = QFontMetrics(self._theme.font("body")).horizontalAdvance(self._add_text) + 8
         if x > _EDGE + 1 and x + add > width - _EDGE:
-            x, y = _EDGE + 1, y + _CHIP + _GAP
-        return rects, QRect(x, y, add, _CHIP), y + _CHIP + _EDGE
+            x, y = _EDGE + 1, y + self._chip_height + _GAP
+        return rects, QRect(x, y, add, self._chip_height), y + self._chip_height + _EDGE
 
     def _arrange(self) -> None:
         self._rects, self._add_rect, _ = self._layout(self.width())

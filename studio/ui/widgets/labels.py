@@ -37,6 +37,8 @@ class Label(QLabel):
 class Prose(Label):
     """Wrapped text with a fixed line height, selectable with the mouse."""
 
+    _body = ""
+
     def __init__(
         self,
         theme: Theme,
@@ -70,9 +72,15 @@ class Prose(Label):
 
     def set_html(self, plain: str, body: str) -> None:
         """Shows marked-up text; ``plain`` is what a screen reader says."""
-        self._plain = plain
+        self._plain, self._body = plain, body
         self.setAccessibleName(plain)
-        self.setText(f'<p style="margin:0;line-height:{self._line_height}px">{body}</p>')
+        height = self._theme.length(self._line_height)
+        self.setText(f'<p style="margin:0;line-height:{height}px">{body}</p>')
+
+    def _take_font(self) -> None:
+        super()._take_font()
+        if self._body:
+            self.set_html(self._plain, self._body)
 
 
 class Elided(QWidget):
@@ -153,7 +161,7 @@ class Chip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(chip_width(self._theme, self._text, self._icon), self._height)
+        return QSize(chip_width(self._theme, self._text, self._icon), self._theme.length(self._height))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

@@ -26,7 +26,7 @@ class _Header(QAbstractButton):
         self.setAccessibleName(title)
 
     def sizeHint(self) -> QSize:
-        return QSize(120, 29)
+        return QSize(120, self._theme.length(28) + 1)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -37,10 +37,11 @@ class _Header(QAbstractButton):
             painter.fillRect(0, top, self.width(), self.height() - top, self._theme.color("hover"))
         ratio = self.devicePixelRatioF()
         icon = "chevron-down" if self.isChecked() else "chevron-right"
-        painter.drawPixmap(QPoint(10, top + 8), self._theme.pixmap(icon, 12, "text", ratio))
+        height = self.height() - top
+        painter.drawPixmap(QPoint(10, top + (height - 12) // 2), self._theme.pixmap(icon, 12, "text", ratio))
         font = self._theme.font("section")
         metrics = QFontMetrics(font)
-        baseline = top + (28 + metrics.ascent() - metrics.descent()) // 2
+        baseline = top + (height + metrics.ascent() - metrics.descent()) // 2
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         painter.drawText(QPoint(28, baseline), self.text())

@@ -51,7 +51,7 @@ class SegmentedControl(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(sum(self._widths()) + 2, self._height + 2)
+        return QSize(sum(self._widths()) + 2, self._theme.length(self._height) + 2)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

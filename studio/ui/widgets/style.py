@@ -17,13 +17,14 @@ QLabel[tone="run_t"] { color: @run-t; }
 QLabel[tone="done_t"] { color: @done-t; }
 QLabel[tone="bp_t"] { color: @bp-t; }
 QLineEdit { margin: 1px; border: 1px solid @ctl; border-radius: 5px; background: @surface; color: @text;
-  padding: 0 6px; min-height: 26px; max-height: 26px; selection-background-color: @sel-line; selection-color: @text; }
-QLineEdit[small="true"] { min-height: 22px; max-height: 22px; }
+  padding: 0 6px; min-height: @len-26; max-height: @len-26;
+  selection-background-color: @sel-line; selection-color: @text; }
+QLineEdit[small="true"] { min-height: @len-22; max-height: @len-22; }
 QLineEdit:focus { margin: 0; border: 2px solid @accent; border-radius: 6px; }
 QLineEdit[bad="true"] { margin: 0; border: 2px solid @fail; border-radius: 6px; }
 QLineEdit:disabled, QLineEdit:read-only { color: @text2; background: @alt; border-color: @border; }
-QLineEdit[bare="true"] { margin: 0; border: none; background: transparent; padding: 0; min-height: 20px;
-  max-height: 20px; }
+QLineEdit[bare="true"] { margin: 0; border: none; background: transparent; padding: 0; min-height: @len-20;
+  max-height: @len-20; }
 QTextEdit { margin: 1px; border: 1px solid @ctl; border-radius: 5px; background: @surface; color: @text;
   padding: 3px 5px; selection-background-color: @sel-line; selection-color: @text; }
 QTextEdit:focus { margin: 0; border: 2px solid @accent; border-radius: 6px; }
@@ -35,7 +36,8 @@ QScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget#page { background: transparent; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section { background: transparent; border: none; border-bottom: 1px solid @line; color: @muted;
-  font-size: @size-small; font-weight: 500; padding: 0 10px; min-height: 23px; max-height: 23px; text-align: left; }
+  font-size: @size-small; font-weight: 500; padding: 0 10px; min-height: @len-23; max-height: @len-23;
+  text-align: left; }
 """
 
 

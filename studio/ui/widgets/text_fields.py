@@ -98,7 +98,7 @@ class TextBox(QTextEdit):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._theme, self._lines, self._line_height = theme, lines, line_height
+        self._theme, self._lines, self._unscaled = theme, lines, line_height
         self._showing = False
         self.max_lines = MAX_LINES
         self.setAcceptRichText(False)
@@ -108,6 +108,7 @@ class TextBox(QTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(3)
         self._format_blocks()
+        theme.changed.connect(self._on_theme_changed)
         self.textChanged.connect(self._on_text_changed)
         self.document().documentLayout().documentSizeChanged.connect(self._on_document_size_changed)
         self._fit()
@@ -165,6 +166,16 @@ class TextBox(QTextEdit):
     def focusOutEvent(self, event: object) -> None:
         super().focusOutEvent(event)  # type: ignore[arg-type]
         self.left.emit()
+
+    @property
+    def _line_height(self) -> int:
+        return self._theme.length(self._unscaled)
+
+    def _on_theme_changed(self) -> None:
+        self._showing = True
+        self._format_blocks()
+        self._showing = False
+        self._fit()
 
     def _format_blocks(self) -> None:
         block = QTextBlockFormat()
