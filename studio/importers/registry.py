@@ -1,0 +1,97 @@
+"""The readers by format. A reader is listed when it gives the expected graph for every sample of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+from studio.importers.detection import NAMES, Detected
+from studio.importers.draft import Draft
+from studio.importers.finish import Imported, Refused, imported
+from studio.importers.problems import WRONG_FILE, ImportProblem
+from studio.importers.report import Counts, Entry, Report
+
+Reader = Callable[[Detected, Path | None], Draft]
+
+
+def _yaml_workflow(detected: Detected, path: Path | None) -> Draft:
+    from studio.importers import maf_yaml
+
+    assert detected.yaml is not None
+    if not maf_yaml.detect(detected.value):
+        raise ImportProblem("There are no actions in this file.", WRONG_FILE)
+    return maf_yaml.read(detected.yaml, path.parent if path else None)
+
+
+def _yaml_agent(detected: Detected, path: Path | None) -> Draft:
+    from studio.importers import prompt_agents
+
+    assert detected.yaml is not None
+    if not prompt_agents.detect(detected.value):
+        raise ImportProblem("There is no agent in this file.", WRONG_FILE)
+    return prompt_agents.read(detected.yaml)
+
+
+def _module(name: str) -> Reader:
+    def read(detected: Detected, path: Path | None) -> Draft:
+        draft: Draft = import_module(f"studio.importers.{name}").read(detected, path)
+        return draft
+
+    return read
+
+
+READERS: Mapping[str, Reader] = {
+    "maf-yaml": _yaml_workflow,
+    "maf-agent-yaml": _yaml_agent,
+}
+BUILDERS = ("maf-python", "own-export")
+"""Formats with a build mode."""
+
+_REFUSED: Mapping[str, tuple[str, str]] = {
+    "copilot-studio-topic": (
+        "This is a topic of Copilot Studio, which cannot be imported.",
+        "Import a declarative workflow (a file with actions) instead.",
+    ),
+    "openai-agent-builder-ts": (
+        "This is the TypeScript export of OpenAI Agent Builder, which cannot be imported.",
+        "Use the Python export of the same workflow.",
+    ),
+}
+
+
+def imported_from(
+    detected: Detected,
+    path: Path | None,
+    mode: Literal["static", "build"],
+    interpreter: str | None,
+    timeout: float,
+    function: str | None,
+) -> Imported:
+    """Reads with the reader of the format."""
+    if detected.kind in _REFUSED:
+        raise refused(detected.kind, *_REFUSED[detected.kind])
+    reader = READERS.get(detected.kind)
+    if reader is None:
+        name = NAMES.get(detected.kind, detected.kind)
+        raise refused(detected.kind, f"{name}: this format is recognised, but cannot be imported.", WRONG_FILE)
+    if mode == "build":
+        if detected.kind not in BUILDERS:
+            message = f"{NAMES[detected.kind]} files are only read, never run."
+            raise ImportProblem(message, "Import the file without running it.")
+        from studio.importers import maf_build
+
+        return imported(maf_build.read(detected, path, interpreter, timeout, function), "build")
+    try:
+        return imported(reader(detected, path))
+    except RecursionError:
+        from studio.importers.problems import too_deep
+
+        raise too_deep() from None
+
+
+def refused(kind: str, message: str, way_out: str) -> Refused:
+    """The refusal of a recognised format, with its report."""
+    entry = Entry("unsupported_format", kind, "loss", f"{message} {way_out}")
+    return Refused(message, way_out, Report(kind, "static", Counts(0, 0, 0, 0, 0, 0), (entry,)))

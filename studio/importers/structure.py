@@ -1,0 +1,122 @@
+"""Rules of the graph that every reader follows: one edge per pair, decisions with a default, what is reachable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from studio.importers.draft import Case, Draft, DraftEdge, DraftNode
+
+DECISIONS = ("switch", "loop")
+
+
+def finish(draft: Draft, *, report_unreachable: bool = True) -> None:
+    """Applies all of them."""
+    add_defaults(draft)
+    separate_pairs(draft)
+    if report_unreachable:
+        unreachable(draft)
+
+
+def targets(edge: DraftEdge) -> Iterator[str]:
+    """The nodes that an edge group leads to."""
+    yield from edge.targets
+    for case in (*edge.cases, *([edge.default] if edge.default else [])):
+        if case.target is not None:
+            yield case.target
+
+
+def add_defaults(draft: Draft) -> None:
+    """A way out of a decision that leads nowhere gets an end node (``<id>__end``)."""
+    for edge in draft.edges:
+        if edge.kind != "switch":
+            continue
+        node = draft.nodes[edge.source]
+        default = edge.default or Case(node.id)
+        edge.default = default
+        open_cases = [case for case in (*edge.cases, default) if case.target is None]
+        if open_cases:
+            end = draft.add(DraftNode(draft.free(f"{node.id}__end"), "end", f"{node.id}__end", added=True))
+            for case in open_cases:
+                case.target = end.id
+            draft.note("default_added", node.id, "A way out led nowhere: an end was added.", line=node.line)
+
+
+def separate_pairs(draft: Draft) -> None:
+    """The engine takes one edge per pair: every further one goes through a node that passes its input on."""
+    seen: set[tuple[str, str]] = set()
+    added: list[DraftEdge] = []
+    for edge in draft.edges:
+        if edge.kind in ("handoff", "fan_in"):
+            continue
+        for case in (*edge.cases, *([edge.default] if edge.default else [])):
+            if case.target is not None and _taken(seen, edge.source, case.target):
+                added.append(_passed(draft, case))
+        edge.targets = list(dict.fromkeys(edge.targets)) if edge.kind == "fan_out" else edge.targets
+        for number, target in enumerate(edge.targets):
+            if _taken(seen, edge.source, target):
+                case = Case(edge.source, target)
+                added.append(_passed(draft, case))
+                edge.targets[number] = case.target or target
+    draft.edges.extend(added)
+
+
+def _taken(seen: set[tuple[str, str]], source: str, target: str) -> bool:
+    if (source, target) in seen:
+        return True
+    seen.add((source, target))
+    return False
+
+
+def _passed(draft: Draft, case: Case) -> DraftEdge:
+    """A pass node in front of the target of a case."""
+    name = f"{case.id}__pass"
+    node = draft.add(DraftNode(draft.free(name), "pass", name, added=True))
+    edge = DraftEdge("direct", [node.id], [case.target or ""], counted=0)
+    case.target = node.id
+    return edge
+
+
+def reached(draft: Draft) -> set[str]:
+    """The nodes that a path from the start leads to."""
+    following: dict[str, list[str]] = {}
+    for edge in draft.edges:
+        for source in edge.sources:
+            following.setdefault(source, []).extend(targets(edge))
+    if draft.start not in draft.nodes:
+        return set()
+    found, waiting = {draft.start}, [draft.start]
+    while waiting:
+        for target in following.get(waiting.pop(), ()):
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+def unreachable(draft: Draft) -> None:
+    """Reports what no path from the start leads to."""
+    found = reached(draft)
+    if not found:
+        return
+    for node in draft.nodes.values():
+        if node.id not in found and node.kind != "note":
+            draft.note("unreachable", node.id, "No path from the start leads here. It is kept.", line=node.line)
+
+
+def fan_out(draft: Draft, source: str, following: list[str], counted: int | None = None) -> DraftEdge:
+    """One direct edge, or a fan-out to several."""
+    kind = "direct" if len(following) == 1 else "fan_out"
+    edge = DraftEdge(kind, [source], list(following), counted=len(following) if counted is None else counted)  # type: ignore[arg-type]
+    draft.edges.append(edge)
+    return edge
+
+
+def barrier(draft: Draft, sources: list[str], target: str, counted: int | None = None) -> None:
+    """A barrier in front of a node; an agent gets a joining node (``<id>__join``) in between."""
+    count = len(sources) if counted is None else counted
+    if draft.nodes[target].kind in ("agent", "sub_workflow"):
+        name = f"{target}__join"
+        draft.add(DraftNode(draft.free(name), "transform", name, {"template": "{text}"}, added=True))
+        draft.direct(name, target, counted=0)
+        target = name
+    draft.edges.append(DraftEdge("fan_in", list(sources), [target], counted=count))
