@@ -7,7 +7,7 @@ the model call; function middleware around each tool; context providers (after, 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,15 +19,14 @@ from studio.agents.context_providers import ContextProvider, HistoryProvider, Im
 from studio.agents.layers import LayeredClient
 from studio.agents.loop import ToolLoop, TurnEnd
 from studio.agents.loop_settings import DEFAULT_LOOP, LoopSettings
-from studio.agents.messages import AgentReply, AgentUpdate, Message
-from studio.agents.middleware import NO_MIDDLEWARE, AgentRun, Middleware, answered
+from studio.agents.messages import AgentReply, Message
+from studio.agents.middleware import NO_MIDDLEWARE, AgentRun, Answering, Middleware, UpdateSink, answered
 from studio.agents.model_calls import ModelCaller
 from studio.agents.per_call_history import PerCallHistory
 from studio.agents.session import Session
 from studio.agents.tool_runs import COUNTS_KEY, ToolRunner
 from studio.agents.tools import Tool
 
-UpdateSink = Callable[[AgentUpdate], None]
 STARTED_KEY = "turn_started"
 """In a session's state: when a turn that waits for answers began."""
 
@@ -87,16 +86,16 @@ class Agent:
             tools=(*self.tools, *tools),
         )
 
-        async def core(sink: UpdateSink | None) -> AgentReply:
-            return await self._turn(run, sink, hooks or NoHooks(), layers, compaction)
+        async def prepare() -> Answering:
+            return await self._prepared(run, hooks or NoHooks(), layers, compaction)
 
-        reply = await answered(layers.agent, run, core, updates)
+        reply = await answered(layers.agent, run, prepare, updates)
         return AgentReply() if reply is None else reply
 
-    async def _turn(
-        self, run: AgentRun, sink: UpdateSink | None, hooks: RunHooks, layers: Middleware, compaction: Compaction | None
-    ) -> AgentReply:
-        """Everything inside of agent middleware."""
+    async def _prepared(
+        self, run: AgentRun, hooks: RunHooks, layers: Middleware, compaction: Compaction | None
+    ) -> Answering:
+        """The before phase of the providers; what it gives is the rest of the turn."""
         memory = run.session if run.session is not None else Session()
         providers = self._providers(run)
         states = {p.source_id: deepcopy(memory.state.get(p.source_id, {})) for p in providers}
@@ -107,15 +106,20 @@ class Agent:
                 await provider.before_run(context, memory, states[provider.source_id])
         batch = pending.load(memory.state)
         per_call = self._per_call(providers, memory, batch)
-        loop = self._loop(run, context, layers, memory, sink, hooks, compaction, per_call)
-        end = await loop.run(context.messages(), run.messages, batch)
-        reply = replace(end.reply, value=self._value(end.reply))
-        context.response = reply
-        for provider in reversed(around):
-            await provider.after_run(context, memory, states[provider.source_id])
-        memory.state.update({p.source_id: state for p in around if (state := states[p.source_id])})
-        self._remember(memory, loop, end)
-        return reply
+        loop = self._loop(run, context, layers, memory, hooks, compaction, per_call)
+
+        async def answer(sink: UpdateSink | None) -> AgentReply:
+            loop.updates = sink
+            end = await loop.run(context.messages(), run.messages, batch)
+            reply = replace(end.reply, value=self._value(end.reply))
+            context.response = reply
+            for provider in reversed(around):
+                await provider.after_run(context, memory, states[provider.source_id])
+            memory.state.update({p.source_id: state for p in around if (state := states[p.source_id])})
+            self._remember(memory, loop, end)
+            return reply
+
+        return answer
 
     def _providers(self, run: AgentRun) -> list[ContextProvider]:
         loads = any(isinstance(p, HistoryProvider) and p.load for p in self.providers)
@@ -135,7 +139,6 @@ class Agent:
         context: RunContext,
         layers: Middleware,
         memory: Session,
-        sink: UpdateSink | None,
         hooks: RunHooks,
         compaction: Compaction | None,
         per_call: tuple[PerCallHistory, ...],
@@ -162,7 +165,7 @@ class Agent:
         instructions = "\n".join(text for text in (self.instructions, *context.instructions) if text)
         request = ChatRequest((), instructions, tools, run.options, self.node or self.name)
         started = memory.state.get(STARTED_KEY, settings.clock())
-        return ToolLoop(request, caller, runner, self.name, sink, hooks, settings, started)
+        return ToolLoop(request, caller, runner, self.name, hooks, settings, started)
 
     def _remember(self, memory: Session, loop: ToolLoop, end: TurnEnd) -> None:
         """What the session keeps for the loop; nothing that is as at the start."""

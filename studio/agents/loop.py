@@ -53,11 +53,12 @@ class ToolLoop:
     model: ModelCaller
     runner: ToolRunner
     author: str
-    updates: Callable[[AgentUpdate], None] | None
     hooks: RunHooks
     settings: LoopSettings = DEFAULT_LOOP
     started: float = 0.0
     """When the turn began, for the limit of its duration; a turn that waited for approval began before."""
+    updates: Callable[[AgentUpdate], None] | None = None
+    """Where the turn is streamed to."""
     _reply: list[Message] = field(default_factory=list, init=False)
     _errors: int = field(default=0, init=False)
     _repeats: int = field(default=0, init=False)

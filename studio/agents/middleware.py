@@ -22,6 +22,8 @@ UpdateHook = Callable[[AgentUpdate], "AgentUpdate | None"]
 ResultHook = Callable[[AgentReply], "AgentReply | Awaitable[AgentReply | None] | None"]
 CloseHook = Callable[[], "Awaitable[None] | None"]
 UpdateSink = Callable[[AgentUpdate], None]
+Answering = Callable[["UpdateSink | None"], Awaitable[AgentReply]]
+"""Gives the answer, streamed into what it is given."""
 
 
 class Termination(Exception):
@@ -186,19 +188,22 @@ async def chained(chain: Sequence[Callable[[C, Next], Awaitable[None]]], context
 async def answered(
     chain: Sequence[Callable[[_Streams, Next], Awaitable[None]]],
     context: _Streams,
-    core: Callable[[UpdateSink | None], Awaitable[AgentReply]],
+    prepare: Callable[[], Awaitable[Answering]],
     sink: UpdateSink | None,
 ) -> AgentReply | None:
-    """The answer of ``core`` through the chain; None if nobody gave one. ``core`` streams into what it is given."""
+    """The answer through the chain; None if nobody gave one.
+
+    ``prepare`` is what ``call_next`` does at the end of the chain. What it gives is then asked for the answer: at once,
+    or, for a streaming caller, when the chain has returned.
+    """
     if not chain:
-        return await core(sink)
-    went_on = False
+        return await (await prepare())(sink)
+    prepared: list[Answering] = []
 
     async def final() -> None:
-        nonlocal went_on
-        went_on = True
+        prepared.append(await prepare())
         if sink is None:
-            context.result = await core(None)
+            context.result = await prepared[-1](None)
 
     try:
         try:
@@ -209,8 +214,8 @@ async def answered(
             give = context.through_hooks(sink)
             if context.result is not None:
                 _as_stream(context.result, give)
-            elif went_on:
-                context.result = await core(give)
+            elif prepared:
+                context.result = await prepared[-1](give)
         await context.finish()
         return context.result
     finally:

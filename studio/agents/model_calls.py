@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from studio.agents.client import ChatClient, ChatRequest, RunHooks
 from studio.agents.compaction.groups import Compactor
 from studio.agents.messages import AgentReply, AgentUpdate, Message, Usage
-from studio.agents.middleware import ChatMiddleware, ModelCall, answered
+from studio.agents.middleware import Answering, ChatMiddleware, ModelCall, answered
 from studio.agents.session import Session
 
 
@@ -69,7 +70,7 @@ class ModelCaller:
             number=self._calls,
         )
 
-        async def core(sink: Callable[[AgentUpdate], None] | None) -> AgentReply:
+        async def prepare() -> Answering:
             changed = replace(
                 request,
                 messages=tuple(call.messages),
@@ -77,9 +78,9 @@ class ModelCaller:
                 options=call.options,
                 tools=call.tools,
             )
-            return await self._send(changed, sink)
+            return partial(self._send, changed)
 
-        return await answered(self.middleware, call, core, chunk)
+        return await answered(self.middleware, call, prepare, chunk)
 
     async def _send(self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None) -> AgentReply:
         messages: Sequence[Message] = request.messages
