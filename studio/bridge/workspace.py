@@ -32,6 +32,12 @@ class Workspace(QObject):
         """Begins to record edits for a crash."""
         self.autosave = Autosave(self.document, self)
 
+    def keep_unsaved(self) -> None:
+        """The program ends without asking: what is not saved stays in the journal and can be recovered."""
+        if self.autosave is not None and self.document.dirty:
+            self.autosave.record_now()
+            self.autosave = None
+
     async def close(self) -> None:
         """Ends the run, closes its store, and takes the journal away."""
         if self.autosave is not None:

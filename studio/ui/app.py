@@ -84,6 +84,9 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
         if ready is not None:
             ready(window)
         await closed.wait()
+    except asyncio.CancelledError:
+        window.end_from_outside()
+        raise
     finally:
         window.hide()
         await workspaces.close_all()

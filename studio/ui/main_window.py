@@ -195,6 +195,12 @@ class MainWindow(QMainWindow):
         """Closes the window as its frame's button does."""
         self.close()
 
+    def end_from_outside(self) -> None:
+        """The program is told to end (Ctrl+C, SIGTERM): nothing is asked, unsaved work stays in its journal."""
+        for page in self.files.pages():
+            page.workspace.keep_unsaved()
+        self._leave()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._leaving:
             event.accept()
