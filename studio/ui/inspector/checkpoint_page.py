@@ -70,7 +70,7 @@ class CheckpointPage(InspectorPage):
         self._refresh_buttons()
 
     def restore(self) -> None:
-        """Asks, then shows the moment of this checkpoint."""
+        """Shows the moment of this checkpoint; asks first if that stops a run."""
         ask_restore(self, self.workspace, self._id)
 
     def fork(self) -> None:

@@ -42,15 +42,11 @@ def function_fields(page: NodePage, form: Form) -> None:
     """Body in place, or the name of a function of a module."""
     kind = SegmentedControl(page.theme, (("body", tr("Code here")), ("call", tr("Function of a module"))))
     page.body.add(Field(page.theme, tr("What it runs"), kind, resettable=False))
-    chosen: dict[str, object] = {}
+    chosen: dict[str, object] = {"kind": "body"}
 
     def in_module() -> bool:
-        if "kind" not in chosen:
-            chosen["kind"] = "call" if form.target.read("call") else "body"
         if form.target.read("call"):
             chosen["kind"] = "call"
-        elif form.target.read("body"):
-            chosen["kind"] = "body" if chosen["kind"] == "body" else "call"
         return chosen["kind"] == "call"
 
     def choose(value: object) -> None:
@@ -70,6 +66,10 @@ def function_fields(page: NodePage, form: Form) -> None:
         hint += " " + tr("Write the module in the workflow’s settings.")
     call = builder.line(form, "call", tr("Function"), placeholder="reports:publish", hint=hint, mono=True)
     page.body.add(_when(form, call, in_module))
+    _add_function_types(page, form)
+
+
+def _add_function_types(page: NodePage, form: Form) -> None:
     types = type_choices(page)
     page.body.add(
         builder.beside(

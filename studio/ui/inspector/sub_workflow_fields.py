@@ -30,6 +30,11 @@ def sub_workflow_fields(page: NodePage, form: Form) -> None:
     row.addWidget(choose)
     row.addStretch(1)
     page.body.add(buttons)
+    _add_embedded(page)
+    _add_options(page, form)
+
+
+def _add_embedded(page: NodePage) -> None:
     embedded = Prose(page.theme, "", "body", "text2", 17)
     embedded.setContentsMargins(12, 8, 12, 0)
     page.body.add(embedded)
@@ -44,6 +49,9 @@ def sub_workflow_fields(page: NodePage, form: Form) -> None:
             embedded.set_text(text.format(name=inner.name, nodes=len(inner.nodes), edges=len(inner.edges)))
 
     page.follow(refresh)
+
+
+def _add_options(page: NodePage, form: Form) -> None:
     page.body.add(
         builder.check(
             form,

@@ -61,13 +61,19 @@ class LaneView(QAbstractScrollArea):
         """Whether the view stays at the end while text arrives."""
         return self._following
 
+    @property
+    def _grows(self) -> bool:
+        return self._view is not None and self._view.status in _RUNNING
+
     def set_view(self, view: InvocationView | None) -> None:
         """Shows another invocation from its beginning."""
         self._view = view
         self.selection = Selection()
         self.text.clear()
-        self._following = True
+        self._following = view is not None and view.status in _RUNNING
         self._sync()
+        if not self._following:
+            self.verticalScrollBar().setValue(0)
         self.viewport().update()
 
     def set_hint(self, text: str) -> None:
@@ -216,7 +222,7 @@ class LaneView(QAbstractScrollArea):
             self._fit()
             return
         changed = self.text.take(self._view.pieces)
-        caret = self._view.status in _RUNNING
+        caret = self._grows
         if changed is None and caret == self._caret:
             return
         self._caret = caret
@@ -237,7 +243,7 @@ class LaneView(QAbstractScrollArea):
         if self._following:
             self._to_end()
         else:
-            self._follow.setVisible(most > 0)
+            self._follow.setVisible(most > bar.value() + 2 and self._grows)
 
     def _to_end(self) -> None:
         self._scrolling = True
@@ -249,7 +255,7 @@ class LaneView(QAbstractScrollArea):
             return
         at_end = value >= self.verticalScrollBar().maximum() - 2
         self._following = at_end
-        self._follow.setVisible(not at_end)
+        self._follow.setVisible(not at_end and self._grows)
 
     def _on_context_menu_requested(self, at: object) -> None:
         menu = QMenu(self)

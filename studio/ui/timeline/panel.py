@@ -31,7 +31,7 @@ class _Side(QWidget):
 
 
 class TimelinePanel(Panel):
-    """A click selects a checkpoint; Enter restores it (asks first), Shift+Enter forks from it."""
+    """A click selects a checkpoint; Enter restores it, Shift+Enter forks from it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -84,7 +84,7 @@ class TimelinePanel(Panel):
         self._show_buttons()
 
     def restore(self, checkpoint: str | None = None) -> None:
-        """Asks, then shows the moment of a checkpoint (default: the selected one)."""
+        """Shows the moment of a checkpoint (default: the selected one); asks first if that stops a run."""
         chosen = checkpoint or self._chosen()
         if self.workspace is not None and chosen is not None and self._may("restore", chosen):
             ask_restore(self, self.workspace, chosen)

@@ -1,4 +1,4 @@
-"""The question before going back to a checkpoint."""
+"""Going back to a checkpoint: at once while nothing runs, since no checkpoint is lost; else after a question."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ _STILL = ENDED | {RunState.IDLE, RunState.PAUSED, RunState.WAITING}
 
 
 def ask_restore(parent: QWidget, workspace: Workspace, checkpoint: str) -> QMessageBox | None:
-    """Asks without blocking and restores on *Restore*. Returns the question; None if the checkpoint is gone."""
+    """Restores a checkpoint; asks first, without blocking, when that stops a run. Returns the question, if any."""
     run = workspace.run
     view = next((c for c in run.checkpoints if c.checkpoint == checkpoint), None)
     if view is None:
+        return None
+    if run.state in _STILL:
+        run.restore(checkpoint)
         return None
     when = tr("the input") if view.kind == "input" else tr("superstep {number}").format(number=view.superstep)
     box = QMessageBox(parent)
@@ -23,9 +26,7 @@ def ask_restore(parent: QWidget, workspace: Workspace, checkpoint: str) -> QMess
     box.setWindowTitle(tr("Restore"))
     box.setText(tr("Go back to the moment after {when}?").format(when=when))
     text = tr("Canvas, messages and state then show that moment. Run or Step goes on from it as a new branch.")
-    if run.state not in _STILL:
-        text += " " + tr("The run in progress is stopped.")
-    box.setInformativeText(text + " " + tr("No checkpoint is lost."))
+    box.setInformativeText(f"{text} {tr('The run in progress is stopped. No checkpoint is lost.')}")
     restore = box.addButton(tr("Restore"), QMessageBox.ButtonRole.AcceptRole)
     box.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(restore)

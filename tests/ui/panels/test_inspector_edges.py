@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
 from studio.document.model import DirectEdge, FanOutEdge, SwitchCase, SwitchEdge
 from studio.ui.inspector import InspectorPanel
@@ -213,8 +214,6 @@ def test_a_queued_message_is_kept_or_dropped(show: Show, workspace: Workspace, r
 
 
 def test_a_message_cannot_be_edited_while_the_run_runs(show: Show, workspace: Workspace, run: FakeRun) -> None:
-    from studio.debugger.states import RunState
-
     paused(run)
     run.state = RunState.RUNNING
     panel = show(InspectorPanel)
@@ -247,8 +246,9 @@ def test_fork_takes_edited_messages_along(show: Show, workspace: Workspace, run:
     assert run.calls[0][2]["q1"].startswith("Cheaper. ")
 
 
-def test_restore_asks_first(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+def test_restore_asks_only_when_a_run_is_stopped(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     paused(run)
+    run.state = RunState.RUNNING
     panel = show(InspectorPanel)
     workspace.selection.look_at_checkpoint("m2")
     page = panel.page

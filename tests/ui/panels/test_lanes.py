@@ -122,6 +122,17 @@ def test_follows_the_end_until_one_scrolls_up(lane: LaneView, view: InvocationVi
     assert not lane._follow.isVisible()
 
 
+def test_a_finished_lane_begins_at_its_top(lane: LaneView, view: InvocationView) -> None:
+    stream(lane, view, 200)
+    lane.verticalScrollBar().setValue(5)
+    view.status = "done"
+    lane.refresh()
+    assert not lane._follow.isVisible()
+    lane.set_view(view)
+    assert lane.verticalScrollBar().value() == 0
+    assert not lane.following
+
+
 def test_scrolling_back_to_the_end_follows_again(lane: LaneView, view: InvocationView) -> None:
     bar = lane.verticalScrollBar()
     stream(lane, view, 200)

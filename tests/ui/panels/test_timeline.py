@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import BranchView, CheckpointView
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
 from studio.ui.timeline import TimelinePanel
 from studio.ui.timeline.plan import arrange
 from tests.ui.panels.fake_run import FakeRun, paused, tree
@@ -97,17 +98,20 @@ def test_keys_move_along_the_chain_and_between_branches(
         assert workspace.selection.checkpoint == wanted
 
 
-def test_enter_asks_and_shift_enter_forks(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+def test_enter_restores_and_shift_enter_forks(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     paused(run)
     panel = show(TimelinePanel, 1268, 98)
     panel.view.pick("m2")
     qtbot.keyClick(panel.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert run.calls == [("fork", "m2", None)]
     qtbot.keyClick(panel.view, Qt.Key.Key_Return)
+    assert run.calls[1:] == [("restore", "m2")]
+    run.state = RunState.RUNNING
+    qtbot.keyClick(panel.view, Qt.Key.Key_Return)
     box = panel.findChild(QMessageBox)
     assert isinstance(box, QMessageBox)
     qtbot.keyClick(box, Qt.Key.Key_Escape)
-    assert len(run.calls) == 1, "Cancel restores nothing"
+    assert len(run.calls) == 2, "Cancel restores nothing"
 
 
 def test_buttons_say_why_they_are_off(show: Show, workspace: Workspace, run: FakeRun) -> None:
