@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
+from studio.engine.events import RequestRaised
 from studio.ui.paint import draw_badge
 from studio.ui.run.lane_view import LaneView
 from studio.ui.run.numbers import lane_meta
@@ -37,7 +38,19 @@ def hint(workspace: Workspace, view: InvocationView) -> str:
         return tr("Waits for your answer.")
     sent = [m.text for m in workspace.run.messages if m.invocation == view.invocation and m.text]
     sent = sent or [o.text for o in workspace.run.outputs if (o.node, o.superstep) == (view.node, view.superstep)]
-    return tr("Sent: {text}").format(text=sent[-1][:2000]) if any(sent) else tr("No text.")
+    if any(sent):
+        return tr("Sent: {text}").format(text=sent[-1][:2000])
+    return tr("Asked for an answer.") if _asked(workspace, view) else tr("No text.")
+
+
+def _asked(workspace: Workspace, view: InvocationView) -> bool:
+    """Whether it raised a request: those of its node between its start and the next superstep."""
+    later = (s.started for s in workspace.run.supersteps if s.number > view.superstep)
+    until = min(later, default=float("inf"))
+    return any(
+        isinstance(event, RequestRaised) and event.node == view.node and view.started <= event.t <= until
+        for event in workspace.run.events
+    )
 
 
 class LaneHeader(QWidget):

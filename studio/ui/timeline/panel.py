@@ -17,6 +17,7 @@ from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.panel import Panel
 from studio.ui.widgets.restoring import ask_restore
+from studio.ui.widgets.sources import counted
 
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
 
@@ -101,8 +102,8 @@ class TimelinePanel(Panel):
             return ""
         run = self.workspace.run
         number = next((b.number for b in run.branches if b.branch == run.branch), None)
-        text = tr("{checkpoints} checkpoints · {branches} branches")
-        shown = text.format(checkpoints=len(run.checkpoints), branches=len(run.branches))
+        shown = counted(len(run.checkpoints), tr("1 checkpoint"), tr("{count} checkpoints"))
+        shown += " · " + counted(len(run.branches), tr("1 branch"), tr("{count} branches"))
         return tr("Run {number}").format(number=number) + f" · {shown}" if number is not None else shown
 
     def resizeEvent(self, event: QResizeEvent) -> None:

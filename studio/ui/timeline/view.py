@@ -114,7 +114,7 @@ class TimelineView(QAbstractScrollArea):
         if x + 150 > across.value() + width:
             across.setValue(x + 150 - width)
         elif x - m.left < across.value():
-            across.setValue(x - m.left)
+            across.setValue(x - m.left - m.pitch)
         if y + 24 > down.value() + height:
             down.setValue(y + 24 - height)
         elif y - m.top < down.value():
@@ -372,8 +372,12 @@ class TimelineView(QAbstractScrollArea):
         painter.setPen(self._theme.color("text"))
         parent = self.plan.by_id.get(first.parent or "")
         if parent is None:
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideLeft, self.measures.left - 20)
-            painter.drawText(QPointF(at.x() - 12 - metrics.horizontalAdvance(shown), at.y() + 4), shown)
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideLeft, self.measures.left - 24)
+            width = metrics.horizontalAdvance(shown)
+            x = max(8.0, at.x() - 15 - width)
+            if at.x() - 15 - width < 8:
+                painter.fillRect(QRectF(0, at.y() - 9, width + 16, 18), self._theme.color("window"))
+            painter.drawText(QPointF(x, at.y() + 4), shown)
         else:
             painter.drawText(QPointF(self.center(parent).x() + 48, at.y() - 6), name)
 
