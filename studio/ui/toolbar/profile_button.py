@@ -46,10 +46,10 @@ class ProfileButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         width = QFontMetrics(self._theme.font("strong")).horizontalAdvance(self._current)
-        return QSize(min(width + 58, 240), self._theme.length(28))
+        return QSize(min(width + 61, 240), self._theme.length(28))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(90, self._theme.length(28))
+        return QSize(min(self.sizeHint().width(), self._theme.length(170)), self._theme.length(28))
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self._hovered = True

@@ -50,7 +50,9 @@ class CheckpointDock(QDockWidget):
         if folded == self._folded:
             return
         self._folded = folded
-        self._holder.setVisible(not folded)
+        # The holder stays visible: without a visible content Qt makes a dock as narrow as its title bar may be.
+        self._panel.setVisible(not folded)
+        self._holder.setMaximumHeight(0 if folded else _NO_LIMIT)
         self.header.folded = folded
         self._limit()
         self.header.update()
@@ -104,7 +106,7 @@ class _Header(QAbstractButton):
         self.setToolTip(tr("Click to fold, double-click for the tree"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.updateGeometry)
+        theme.changed.connect(self._on_theme_changed)
 
     def set_summary(self, text: str) -> None:
         """What stands behind the title."""
@@ -154,3 +156,7 @@ class _Header(QAbstractButton):
         if self.hasFocus():
             painter.setPen(QPen(self._theme.color("accent"), 2))
             painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+
+    def _on_theme_changed(self) -> None:
+        self.updateGeometry()
+        self.update()

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from studio.files import recoverable
 
 ROOT = Path(__file__).parents[3]

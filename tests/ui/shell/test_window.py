@@ -358,11 +358,13 @@ def test_linked_sub_workflows_open_in_a_tab(window: MainWindow, tmp_path: Path) 
     document.undo_stack.setClean()
 
 
-def test_checkpoints_are_folded_while_editing_and_open_while_debugging(window: MainWindow) -> None:
+def test_checkpoints_are_folded_while_editing_and_open_while_debugging(window: MainWindow, qtbot: QtBot) -> None:
     layouts = window.sides.layouts
     window.files.new()
     assert layouts.checkpoints.folded
     assert layouts.checkpoints.isVisible()
+    qtbot.waitUntil(lambda: layouts.checkpoints.width() == layouts.bottom.width())
+    assert layouts.checkpoints.height() == layouts.checkpoints.header.height()
     layouts.switch("debug")
     assert not layouts.checkpoints.folded
     window.actions_["view.checkpoints"].trigger()
