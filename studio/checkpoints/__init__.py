@@ -1,6 +1,13 @@
 """Checkpoints and where they are kept. Stores know no message class: a codec is passed in."""
 
-from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind, PendingRequest, QueuedMessage
+from studio.checkpoints.checkpoint import (
+    Checkpoint,
+    CheckpointInfo,
+    CheckpointKind,
+    Frozen,
+    PendingRequest,
+    QueuedMessage,
+)
 from studio.checkpoints.memory import MemoryStore
 from studio.checkpoints.runs import RunRecord, RunStore
 from studio.checkpoints.sqlite import SqliteStore
@@ -13,6 +20,7 @@ __all__ = [
     "CheckpointNotFound",
     "CheckpointStore",
     "Codec",
+    "Frozen",
     "MemoryStore",
     "PendingRequest",
     "QueuedMessage",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 CheckpointKind = Literal["input", "superstep", "answers", "fork"]
+
+
+class Frozen(dict[str, Any]):
+    """A dict that nobody changes any more, nor anything in it: a store may remember what it made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,7 @@ class Checkpoint:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointInfo:
+class CheckpointInfo(NamedTuple):
     """A checkpoint without its content. ``bytes`` is what it added to the store."""
 
     id: str

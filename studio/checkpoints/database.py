@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 from studio.checkpoints.store import StoreError
 
-VERSION = 1
+_Given = TypeVar("_Given")
+
+VERSION = 2
 _APPLICATION = 0x53555053
 _BRIEF = 0.004
 """Seconds to wait for another process's lock on the loop; longer waits go to a thread."""
 _PATIENT_MS = 10_000
 _FOLD_BYTES = 4_000_000
 """Size of the write-ahead log from which it is folded into the file, in a thread."""
-_KEPT_IDS = 100_000
 
 _SCHEMA = """
-CREATE TABLE content (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, body TEXT NOT NULL);
-CREATE INDEX content_by_hash ON content (hash);
-CREATE TABLE link (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, item INTEGER NOT NULL);
-CREATE UNIQUE INDEX link_by_parent ON link (parent, item);
-CREATE TABLE origin (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, workflow TEXT NOT NULL, signature TEXT NOT NULL,
-    UNIQUE (run, workflow, signature));
-CREATE TABLE checkpoint (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, parent TEXT, origin INTEGER NOT NULL, kind TEXT NOT NULL,
-    superstep INTEGER NOT NULL, created REAL NOT NULL, bytes INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL);
-CREATE INDEX checkpoint_by_origin ON checkpoint (origin);
+CREATE TABLE entry (id INTEGER PRIMARY KEY, parent, head BLOB, body NOT NULL);
+INSERT INTO entry VALUES (0, NULL, NULL, 0);
+CREATE TABLE checkpoint (hash INTEGER PRIMARY KEY, entry INTEGER NOT NULL, rest NOT NULL);
+CREATE TABLE origin (id INTEGER PRIMARY KEY, run TEXT NOT NULL, workflow TEXT NOT NULL, signature TEXT NOT NULL);
+"""
+"""``entry`` is the append-only log, see ``packing.py``; checkpoints stand in it too (with a ``head``), so that a
+superstep writes to the end of one table. ``parent`` of a checkpoint is an entry, or the id of one that is elsewhere.
+Entry 0 counts removals. ``checkpoint`` finds an entry by id, see ``keys.py``."""
+
+_RUN_SCHEMA = """
 CREATE TABLE run (
     place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, name TEXT NOT NULL,
     parent_checkpoint TEXT, input TEXT NOT NULL, state TEXT NOT NULL, started REAL NOT NULL, ended REAL,
@@ -40,6 +40,7 @@ CREATE TABLE event (number INTEGER PRIMARY KEY, run TEXT NOT NULL, body TEXT NOT
 CREATE INDEX event_by_run ON event (run);
 CREATE TABLE document (fingerprint TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
 """
+"""Made when the first run is kept: a script that only wants checkpoints has a smaller file."""
 
 
 def connect(path: str | Path) -> sqlite3.Connection:
@@ -73,17 +74,32 @@ def _prepare(connection: sqlite3.Connection, path: str | Path) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
-    connection.execute("BEGIN IMMEDIATE")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
-        for statement in _SCHEMA.strip().split(";\n"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id={_APPLICATION}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
-    connection.execute("COMMIT")
+        version = _create(connection)
+    if 0 < version < VERSION:
+        raise StoreError(f"{path} was written by an early version of the program; move it away to begin a new one")
     if version > VERSION:
         raise StoreError(f"{path} was written by a newer version of the program; update the program to open it")
     connection.execute(f"PRAGMA busy_timeout={int(_BRIEF * 1000)}")
+
+
+def _run_all(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.strip().split(";\n"):
+        connection.execute(statement)
+
+
+def _create(connection: sqlite3.Connection) -> int:
+    """Makes the tables, unless another process has just done so; gives the version of the file."""
+    connection.execute("BEGIN IMMEDIATE")
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        _run_all(connection, _SCHEMA)
+        connection.execute(f"PRAGMA application_id={_APPLICATION}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+        version = VERSION
+    connection.execute("COMMIT")
+    return version
 
 
 class Database:
@@ -92,109 +108,132 @@ class Database:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.connection = connect(path)
+        self.execute = self.connection.execute
         self.added = 0
-        """Bytes of new rows in the running transaction, without those of indexes."""
-        self._ids: dict[bytes, int] = {}
-        self._links: dict[tuple[int, int], int] = {}
-        self._lock = asyncio.Lock()
+        """Bytes of new entries in the running transaction."""
+        self.lock = asyncio.Lock()
+        """Held while a transaction waits or works in a thread."""
+        self._has_runs = False
+        self._version = self._removals = -1
         self._saves = 0
         self._folding: asyncio.Task[None] | None = None
 
-    # -------------------------------------------------------------------------------------- contents and links
+    # ------------------------------------------------------------------------------------------------- entries
 
-    def content(self, body: str) -> int:
-        """Id of this text, stored if it is new."""
-        data = body.encode()
-        digest = blake2b(data, digest_size=16).digest()
-        known = self._ids.get(digest)
-        if known is not None:
-            return known
-        hashed = int.from_bytes(digest[:8], "big", signed=True)
-        rows = self.connection.execute("SELECT id, body FROM content WHERE hash=?", (hashed,))
-        id: int | None = next((row[0] for row in rows if row[1] == body), None)
-        if id is None:
-            cursor = self.connection.execute("INSERT INTO content (hash, body) VALUES (?, ?)", (hashed, body))
-            id = cursor.lastrowid or 0
-            self.added += len(data) + 24
-        if len(self._ids) >= _KEPT_IDS:
-            self._ids.clear()
-        self._ids[digest] = id
-        return id
+    def add(self, parent: int | None, body: str | int) -> int:
+        """A new entry, see :class:`studio.checkpoints.packing.Entries`."""
+        self.added += len(body) + 14 if isinstance(body, str) else 16
+        return self.execute("INSERT INTO entry (parent, body) VALUES (?, ?)", (parent, body)).lastrowid or 0
 
-    def link(self, parent: int, item: int) -> int:
-        """Id of this link, stored if it is new."""
-        known = self._links.get((parent, item))
-        if known is not None:
-            return known
-        found = (parent, item)
-        row = self.connection.execute("SELECT id FROM link WHERE parent=? AND item=?", found).fetchone()
-        if row is None:
-            id = self.connection.execute("INSERT INTO link (parent, item) VALUES (?, ?)", found).lastrowid or 0
-            self.added += 12
-        else:
-            id = row[0]
-        if len(self._links) >= _KEPT_IDS:
-            self._links.clear()
-        self._links[found] = id
-        return id
-
-    def body(self, content: int) -> str:
-        """The text of a content. Raises :class:`StoreError` if the file has lost it."""
-        row = self.connection.execute("SELECT body FROM content WHERE id=?", (content,)).fetchone()
-        if row is None:
-            raise StoreError(f"{self.path} is damaged: content {content} is missing")
+    def body(self, entry: int) -> str:
+        """The JSON of an entry. Raises :class:`StoreError` if the file has lost it."""
+        row = self.execute("SELECT body FROM entry WHERE id=?", (entry,)).fetchone()
+        if row is not None and type(row[0]) is int:
+            row = self.execute("SELECT body FROM entry WHERE id=?", row).fetchone()
+        if row is None or type(row[0]) is not str:
+            raise StoreError(f"{self.path} is damaged: entry {entry} is missing")
         text: str = row[0]
         return text
 
-    def items(self, link: int) -> list[tuple[int, str]]:
-        """Ids and texts of a list, in order."""
-        rows = self.connection.execute(
-            "WITH RECURSIVE chain (id, parent, item, n) AS ("
-            " SELECT id, parent, item, 0 FROM link WHERE id=?"
-            " UNION ALL SELECT l.id, l.parent, l.item, n + 1 FROM link l JOIN chain c ON l.id=c.parent)"
-            " SELECT item, body FROM chain JOIN content ON content.id=chain.item ORDER BY n DESC",
-            (link,),
-        )
-        return [(item, body) for item, body in rows]
+    def items(self, entry: int) -> tuple[list[int], list[str]]:
+        """Ids of the values and their JSON of a list, in order."""
+        rows = self.execute(
+            "WITH RECURSIVE chain (id, parent, body) AS ("
+            " SELECT id, parent, body FROM entry WHERE id=?"
+            " UNION ALL SELECT e.id, e.parent, e.body FROM chain c JOIN entry e ON e.id=c.parent WHERE c.parent > 0)"
+            " SELECT id, parent, body FROM chain",
+            (entry,),
+        ).fetchall()
+        if not rows or rows[-1][1] != 0:
+            raise StoreError(f"{self.path} is damaged: a part of the list at entry {entry} is missing")
+        rows.reverse()
+        ids: list[int] = [row[0] for row in rows]
+        bodies: list[str] = []
+        for at, (_, _, body) in enumerate(rows):
+            if type(body) is int:
+                ids[at] = body
+                body = self.body(body)
+            bodies.append(body)
+        return ids, bodies
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run was kept in this file."""
+        if not self._has_runs:
+            query = "SELECT count(*) FROM sqlite_master WHERE name='run'"
+            self._has_runs = bool(self.execute(query).fetchone()[0])
+        return self._has_runs
+
+    def make_runs(self) -> None:
+        """Makes the tables of runs within a transaction, unless they are there."""
+        if not self.has_runs:
+            _run_all(self.connection, _RUN_SCHEMA)
+
+    def removed_elsewhere(self) -> bool:
+        """Whether another connection removed entries since the last call, so that remembered ids may be gone."""
+        version = self.execute("PRAGMA data_version").fetchone()[0]
+        if version == self._version:
+            return False
+        row = self.execute("SELECT body FROM entry WHERE id=0").fetchone()
+        if row is None:
+            raise StoreError(f"{self.path} is damaged: its first entry is missing")
+        removals = row[0]
+        first, changed = self._version < 0, removals != self._removals
+        self._version, self._removals = version, removals
+        return changed and not first
 
     # -------------------------------------------------------------------------------------------- transactions
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[sqlite3.Connection]:
         """A transaction: all or nothing. Raises :class:`StoreError` for trouble of the file."""
-        async with self._lock:
+        async with self.lock:
             try:
-                await self._begin()
-                try:
-                    self.added = 0
-                    yield self.connection
-                    self.connection.execute("COMMIT")
-                except BaseException:
-                    self._ids.clear()
-                    self._links.clear()
-                    if self.connection.in_transaction:
-                        self.connection.execute("ROLLBACK")
-                    raise
-            except sqlite3.Error as error:
-                raise StoreError(_reason(self.path, error)) from error
-        self._fold_now_and_then()
+                await self.begin()
+                yield self.connection
+                self.execute("COMMIT")
+            except BaseException as error:
+                self.undo()
+                if isinstance(error, sqlite3.Error):
+                    raise self.trouble(error) from error
+                raise
+        self.folded_now_and_then()
 
-    async def _begin(self) -> None:
+    def undo(self) -> None:
+        """Rolls the running transaction back, if there is one."""
+        if self.connection.in_transaction:
+            self.execute("ROLLBACK")
+
+    def trouble(self, error: sqlite3.Error) -> StoreError:
+        """The error as people should read it."""
+        return StoreError(_reason(self.path, error))
+
+    async def begin(self) -> None:
+        """Starts a transaction; waits for the lock of another process in a thread."""
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-            await asyncio.to_thread(self._begin_patiently)
+            await self.in_thread(self._begin_patiently)
+
+    async def in_thread(self, work: Callable[[], _Given]) -> _Given:
+        """Runs ``work`` in a thread. Cancelled, it still waits for it: nothing may use the connection meanwhile."""
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait({task})
+            raise
 
     def _begin_patiently(self) -> None:
         self.connection.execute(f"PRAGMA busy_timeout={_PATIENT_MS}")
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self.execute("BEGIN IMMEDIATE")
         finally:
             self.connection.execute(f"PRAGMA busy_timeout={int(_BRIEF * 1000)}")
 
-    def _fold_now_and_then(self) -> None:
+    def folded_now_and_then(self) -> None:
         """Folds the log in a thread, with a connection of its own; the task is awaited at the end."""
         self._saves += 1
         if self._saves % 256 or (self._folding is not None and not self._folding.done()):

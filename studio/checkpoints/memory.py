@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, info_of
 from studio.checkpoints.snapshot import copied
-from studio.checkpoints.store import CheckpointNotFound, Codec
+from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 
 _JSON = (str, int, float, bool, type(None), bytes)
 
@@ -23,6 +23,8 @@ class MemoryStore:
 
     async def save(self, checkpoint: Checkpoint) -> int:
         """See :meth:`studio.checkpoints.store.CheckpointStore.save`; the size is always 0."""
+        if checkpoint.id in self._saved:
+            raise StoreError(f"A checkpoint with the id {checkpoint.id!r} is there already")
         kept = _fresh(checkpoint)
         self._check(kept.messages)
         self._check(kept.requests)
@@ -41,6 +43,22 @@ class MemoryStore:
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
         return [info for _, info in self._saved.values() if run is None or info.run == run]
+
+    async def latest(self, run: str | None = None) -> CheckpointInfo | None:
+        """See :meth:`studio.checkpoints.store.CheckpointStore.latest`."""
+        return next((info for _, info in reversed(self._saved.values()) if run is None or info.run == run), None)
+
+    async def delete(self, ids: Collection[str]) -> int:
+        """See :meth:`studio.checkpoints.store.CheckpointStore.delete`."""
+        found = [id for id in dict.fromkeys(ids) if id in self._saved]
+        for id in found:
+            del self._saved[id]
+        return len(found)
+
+    async def prune(self, keep: int, run: str | None = None) -> int:
+        """See :meth:`studio.checkpoints.store.CheckpointStore.prune`."""
+        infos = await self.infos(run)
+        return await self.delete([info.id for info in infos[: max(len(infos) - keep, 0)]])
 
     async def close(self) -> None:
         """Nothing to give up."""

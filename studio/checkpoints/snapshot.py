@@ -17,6 +17,10 @@ def _is_shared(kind: type) -> bool:
     return shared
 
 
+def _is_known_shared(kind: type) -> bool:
+    return kind in _ATOMS or _shared.get(kind, False)
+
+
 def copied(value: Any) -> Any:
     """``value`` with its lists and dicts copied at every level. Values that cannot change are returned as they are."""
     kind = type(value)
@@ -25,6 +29,8 @@ def copied(value: Any) -> Any:
     if kind is dict:
         return {key: copied(item) for key, item in value.items()}
     if kind is list:
+        if len(value) > 4 and all(map(_is_known_shared, set(map(type, value)))):
+            return value.copy()
         return [copied(item) for item in value]
     shared = _shared.get(kind)
     if shared is None:

@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+import struct
+from collections.abc import Collection, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
+from studio.checkpoints.bodies import Bodies
+from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind
 from studio.checkpoints.database import Database
-from studio.checkpoints.packing import Packer, dumps
+from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.packing import Packer, TooLarge, dumps
+from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 
-_INFO = "c.id, parent, run, workflow, signature, kind, superstep, created, bytes, name"
-_FROM = "FROM checkpoint c JOIN origin o ON o.id = c.origin"
+_KINDS: tuple[CheckpointKind, ...] = ("input", "superstep", "answers", "fork")
+_ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
+_FIND = "INSERT INTO checkpoint VALUES (?, ?, ?)"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
 _RUN = ", ".join(_RUN_FIELDS)
-_ROW_BYTES = 140
+_ROW_BYTES = 60
 """What a checkpoint's row takes beside its body."""
+_KEPT = 10_000
+_info = partial(tuple.__new__, CheckpointInfo)
 
 
 class SqliteStore:
@@ -33,75 +41,185 @@ class SqliteStore:
     def __init__(self, path: str | Path, codec: Codec) -> None:
         self._database = Database(path)
         self._packer = Packer(self._database, codec)
+        self._bodies = Bodies(self._database, self._packer)
+        self._numbers: dict[str, int] = {}
+        self._origins: dict[tuple[str, str, str], int] = {}
 
     # --------------------------------------------------------------------------------------------- checkpoints
 
     async def save(self, checkpoint: Checkpoint) -> int:
         """See :meth:`studio.checkpoints.store.CheckpointStore.save`."""
-        c = checkpoint
-        try:
-            async with self._database.writing() as connection:
-                body = dumps(self._body(c))
-                size = self._database.added + len(body.encode()) + _ROW_BYTES
-                connection.execute(
-                    "INSERT INTO checkpoint (id, parent, origin, kind, superstep, created, bytes, name, body)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (c.id, c.parent, self._origin(c), c.kind, c.superstep, c.created, size, c.name, body),
-                )
-        except BaseException:
-            self._packer.forget()
-            raise
+        database = self._database
+        async with database.lock:
+            try:
+                await database.begin()
+                try:
+                    size = self._write(checkpoint)
+                except TooLarge:
+                    size = await database.in_thread(lambda: self._write_large(checkpoint))
+                database.execute("COMMIT")
+            except BaseException as error:
+                database.undo()
+                self._forget()
+                if isinstance(error, sqlite3.Error):
+                    raise database.trouble(error) from error
+                raise
+        database.folded_now_and_then()
         return size
+
+    def _write(self, c: Checkpoint) -> int:
+        """The rows of a checkpoint, within a transaction."""
+        database = self._database
+        if database.removed_elsewhere():
+            self._forget()
+        database.added = 0
+        body, base = self._bodies.write(c)
+        size = database.added + len(body) + _ROW_BYTES
+        key, rest = key_of(c.id)
+        head = head_of(key, _KINDS.index(c.kind), self._origin(c), c.superstep, size, c.created, c.name)
+        number = database.execute(_ADD, (self._parent(c.parent), head, body)).lastrowid or 0
+        try:
+            database.execute(_FIND, (key, number, rest))
+        except sqlite3.IntegrityError:
+            if self._entry_of(c.id) is not None:
+                raise StoreError(f"A checkpoint with the id {c.id!r} is there already") from None
+            free = "(SELECT max(hash) + 1 FROM checkpoint)"
+            database.execute(f"INSERT INTO checkpoint VALUES ({free}, ?, ?)", (number, rest))
+        self._bodies.keep(c.id, number, base)
+        if len(self._numbers) >= _KEPT:
+            self._numbers.clear()
+        self._numbers[c.id] = number
+        return size
+
+    def _write_large(self, c: Checkpoint) -> int:
+        """The same with values that are too large for the loop."""
+        self._packer.large_allowed = True
+        try:
+            return self._write(c)
+        finally:
+            self._packer.large_allowed = False
+
+    def _forget(self) -> None:
+        """Numbers of entries are no longer valid."""
+        self._packer.forget()
+        self._bodies.forget()
+        self._numbers.clear()
+        self._origins.clear()
+
+    def _parent(self, id: str | None) -> int | str | None:
+        """The entry of a checkpoint; its id if it is not in this file."""
+        if id is None:
+            return None
+        number = self._numbers.get(id)
+        if number is None:
+            number = self._entry_of(id)
+        return id if number is None else number
+
+    def _entry_of(self, id: str) -> int | None:
+        """The entry of a checkpoint. Where two ids have one number, the second is at the end of the table."""
+        key, rest = key_of(id)
+        execute = self._database.execute
+        row = execute("SELECT entry, rest FROM checkpoint WHERE hash=?", (key,)).fetchone()
+        if row is not None and row[1] != rest:
+            row = execute("SELECT entry FROM checkpoint WHERE rest=?", (rest,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _id_of(self, entry: int | str | None) -> str | None:
+        """The id of the checkpoint at an entry; an id of another file as it is."""
+        if not isinstance(entry, int):
+            return entry
+        row = self._one("SELECT head FROM entry WHERE id=?", (entry,))
+        if row is None:
+            return None
+        number = parsed_head(row[0])[0]
+        found = self._one("SELECT rest FROM checkpoint WHERE hash=? AND entry=?", (number, entry))
+        found = found or self._one("SELECT rest FROM checkpoint WHERE entry=?", (entry,))
+        return None if found is None else id_of(number, found[0])
 
     def _origin(self, c: Checkpoint) -> int:
         """The row of run, workflow and signature, which many checkpoints share."""
         values = (c.run, c.workflow, c.signature)
-        found = self._one("SELECT id FROM origin WHERE run=? AND workflow=? AND signature=?", values)
-        if found is not None:
-            return int(found[0])
-        add = "INSERT INTO origin (run, workflow, signature) VALUES (?, ?, ?)"
-        return self._database.connection.execute(add, values).lastrowid or 0
-
-    def _body(self, c: Checkpoint) -> dict[str, Any]:
-        """What is there, packed; empty parts are left out."""
-        pack, rows = self._packer.pack, self._packer.pack_rows
-        parts = {
-            "messages": rows(c.messages),
-            "requests": rows(c.requests),
-            "state": pack(dict(c.state)),
-            "executors": pack({node: dict(state) for node, state in c.executors.items()}),
-            "fan_in": {key: rows(buffer) for key, buffer in c.fan_in.items()},
-        }
-        return {name: packed for name, packed in parts.items() if packed}
+        known = self._origins.get(values)
+        if known is not None:
+            return known
+        execute = self._database.execute
+        found = execute("SELECT id FROM origin WHERE run=? AND workflow=? AND signature=?", values).fetchone()
+        if found is None:
+            add = "INSERT INTO origin (run, workflow, signature) VALUES (?, ?, ?)"
+            found = (execute(add, values).lastrowid or 0,)
+        origin = self._origins[values] = int(found[0])
+        return origin
 
     async def load(self, id: str) -> Checkpoint:
         """See :meth:`studio.checkpoints.store.CheckpointStore.load`."""
-        row = self._one(f"SELECT {_INFO}, body {_FROM} WHERE c.id=?", (id,))
-        if row is None:
-            raise CheckpointNotFound(id)
-        body = json.loads(row[10])
-        unpack = self._packer.unpack
-        return Checkpoint(
-            id=row[0], parent=row[1], run=row[2], workflow=row[3], signature=row[4], kind=row[5], superstep=row[6],
-            created=row[7], name=row[9],
-            messages=tuple(unpack(body.get("messages", []))),
-            requests=tuple(unpack(body.get("requests", []))),
-            state=unpack(body.get("state", {})),
-            executors=unpack(body.get("executors", {})),
-            fan_in={key: tuple(unpack(buffer)) for key, buffer in body.get("fan_in", {}).items()},
-        )  # fmt: skip
+        async with self._database.lock:
+            if self._database.removed_elsewhere():
+                self._forget()
+            entry = self._entry_of(id)
+            row = None if entry is None else self._one("SELECT parent, head, body FROM entry WHERE id=?", (entry,))
+            if row is None or entry is None:
+                raise CheckpointNotFound(id)
+            try:
+                _, kind, origin, superstep, _, created, name = parsed_head(row[1])
+                parts = self._bodies.read(row[2], entry, id, superstep)
+                run, workflow, signature = self._all_origins(None)[origin]
+            except (ValueError, LookupError, AttributeError, TypeError, struct.error) as error:
+                raise StoreError(f"{self._database.path} is damaged: checkpoint {id} cannot be read") from error
+            return Checkpoint(
+                id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
+                kind=_KINDS[kind], superstep=superstep, created=created, name=name, **parts,
+            )  # fmt: skip
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
-        where, values = ("", ()) if run is None else (" WHERE run=?", (run,))
-        rows = self._all(f"SELECT {_INFO} {_FROM}{where} ORDER BY number", values)
-        return [CheckpointInfo(*row) for row in rows]
+        query = "SELECT e.id, e.parent, e.head, c.rest FROM checkpoint c CROSS JOIN entry e ON e.id=c.entry"
+        async with self._database.lock:
+            rows = self._all(query, ())
+            origins = self._all_origins(run)
+        rows.sort()
+        ids: dict[int, str] = {}
+        found = []
+        for entry, parent, head, rest in rows:
+            number, kind, origin, superstep, size, created, name = parsed_head(head)
+            id = ids[entry] = rest if type(rest) is str else f"{number:016x}{rest.hex()}"
+            if origin in origins:
+                above = ids.get(parent) if type(parent) is int else parent
+                found.append((id, above, *origins[origin], _KINDS[kind], superstep, created, size, name))
+        return list(map(_info, found))
+
+    def _all_origins(self, run: str | None) -> dict[int, tuple[str, str, str]]:
+        rows = self._all("SELECT id, run, workflow, signature FROM origin", ())
+        return {row[0]: row[1:] for row in rows if run is None or row[1] == run}
 
     async def latest(self, run: str | None = None) -> CheckpointInfo | None:
-        """The checkpoint that was saved last (of one run)."""
-        where, values = ("", ()) if run is None else (" WHERE run=?", (run,))
-        row = self._one(f"SELECT {_INFO} {_FROM}{where} ORDER BY number DESC LIMIT 1", values)
-        return None if row is None else CheckpointInfo(*row)
+        """See :meth:`studio.checkpoints.store.CheckpointStore.latest`."""
+        async with self._database.lock:
+            origins = self._all_origins(run)
+            query = "SELECT id, parent, head FROM entry WHERE head IS NOT NULL ORDER BY id DESC"
+            for entry, parent, head in self._database.execute(query):
+                _, kind, origin, superstep, size, created, name = parsed_head(head)
+                if origin in origins:
+                    id, above = self._id_of(entry) or "", self._id_of(parent)
+                    run, workflow, signature = origins[origin]
+                    return CheckpointInfo(
+                        id, above, run, workflow, signature, _KINDS[kind], superstep, created, size, name
+                    )
+        return None
+
+    async def delete(self, ids: Collection[str]) -> int:
+        """See :meth:`studio.checkpoints.store.CheckpointStore.delete`."""
+        database = self._database
+        async with database.writing():
+            found = {id: self._entry_of(id) for id in ids}
+            numbers = {number: id for id, number in found.items() if number is not None}
+            removed = await database.in_thread(lambda: remove(database, self._bodies, numbers))
+            self._forget()
+        return removed
+
+    async def prune(self, keep: int, run: str | None = None) -> int:
+        """See :meth:`studio.checkpoints.store.CheckpointStore.prune`."""
+        infos = await self.infos(run)
+        return await self.delete([info.id for info in infos[: max(len(infos) - keep, 0)]])
 
     # ---------------------------------------------------------------------------------------------------- runs
 
@@ -110,6 +228,7 @@ class SqliteStore:
         values = tuple(getattr(record, name) for name in _RUN_FIELDS)
         marks = ", ".join("?" * len(values))
         async with self._database.writing() as connection:
+            self._database.make_runs()
             connection.execute(f"INSERT INTO run ({_RUN}) VALUES ({marks})", values)
 
     async def update_run(self, id: str, **fields: Any) -> None:
@@ -119,31 +238,38 @@ class SqliteStore:
             raise KeyError(f"A run has no field {', '.join(unknown) or '(none given)'}")
         sets = ", ".join(f"{name}=?" for name in fields)
         async with self._database.writing() as connection:
+            self._database.make_runs()
             if not connection.execute(f"UPDATE run SET {sets} WHERE id=?", (*fields.values(), id)).rowcount:
                 raise KeyError(id)
 
     async def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
-        return [RunRecord(*row) for row in self._all(f"SELECT {_RUN} FROM run ORDER BY place", ())]
+        async with self._database.lock:
+            return [RunRecord(*row) for row in self._of_runs(f"SELECT {_RUN} FROM run ORDER BY place", ())]
 
     async def append_events(self, run: str, events: Sequence[Any]) -> None:
         """Adds JSON values to the log of a run."""
         rows = [(run, dumps(event)) for event in events]
         async with self._database.writing() as connection:
+            self._database.make_runs()
             connection.executemany("INSERT INTO event (run, body) VALUES (?, ?)", rows)
 
     async def load_events(self, run: str) -> list[Any]:
         """The whole log of a run."""
-        return [json.loads(row[0]) for row in self._all("SELECT body FROM event WHERE run=? ORDER BY number", (run,))]
+        async with self._database.lock:
+            rows = self._of_runs("SELECT body FROM event WHERE run=? ORDER BY number", (run,))
+        return [json.loads(row[0]) for row in rows]
 
     async def save_document(self, fingerprint: str, text: str) -> None:
         """Keeps a document that ran, once."""
         async with self._database.writing() as connection:
+            self._database.make_runs()
             connection.execute("INSERT OR IGNORE INTO document VALUES (?, ?)", (fingerprint, text))
 
     async def load_document(self, fingerprint: str) -> str:
         """The document with this fingerprint. Raises KeyError."""
-        row = self._one("SELECT body FROM document WHERE fingerprint=?", (fingerprint,))
+        async with self._database.lock:
+            row = next(iter(self._of_runs("SELECT body FROM document WHERE fingerprint=?", (fingerprint,))), None)
         if row is None:
             raise KeyError(fingerprint)
         text: str = row[0]
@@ -158,8 +284,11 @@ class SqliteStore:
     def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         return next(iter(self._all(query, values)), None)
 
+    def _of_runs(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return self._all(query, values) if self._database.has_runs else []
+
     def _all(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         try:
-            return self._database.connection.execute(query, values).fetchall()
+            return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise StoreError(f"{self._database.path}: {error}") from error
+            raise self._database.trouble(error) from error

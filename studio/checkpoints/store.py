@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
@@ -36,6 +36,12 @@ class Codec(Protocol):
     def close(self, tag: str, fields: Mapping[str, Any]) -> Any:
         """The object of a tag and its fields. Raises :class:`UnknownType`."""
 
+    def flat(self, value: object) -> tuple[str, Sequence[Any]]:
+        """As :meth:`open`, but short: a tag and the fields in order, without the last ones that have their default."""
+
+    def maker(self, tag: str) -> tuple[Callable[..., Any], bool]:
+        """What makes an object of the fields in order, and whether these are only texts and None."""
+
 
 class CheckpointStore(Protocol):
     """Keeps checkpoints; what was saved is never changed."""
@@ -51,6 +57,15 @@ class CheckpointStore(Protocol):
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """All checkpoints (of one run), in the order they were saved."""
+
+    async def latest(self, run: str | None = None) -> CheckpointInfo | None:
+        """The checkpoint that was saved last (of one run)."""
+
+    async def delete(self, ids: Collection[str]) -> int:
+        """Removes checkpoints and what only they needed; others stay as they are. Gives how many there were."""
+
+    async def prune(self, keep: int, run: str | None = None) -> int:
+        """Removes all but the last ``keep`` checkpoints (of one run). Gives how many it removed."""
 
     async def close(self) -> None:
         """Gives up files and connections."""

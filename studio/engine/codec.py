@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -63,6 +63,69 @@ class _Shape:
             self.names.append((field.name, default))
             if str(field.type).startswith("tuple["):
                 self.tuples.add(field.name)
+        self._tuple_places = [at for at, (name, _) in enumerate(self.names) if name in self.tuples]
+
+    def values(self, value: object) -> list[Any]:
+        """The fields in order; the last ones that have their default are left out."""
+        found = [getattr(value, name) for name, _ in self.names]
+        for _, default in reversed(self.names):
+            item = found[-1]
+            if item is default or (type(item) is type(default) and item == default):
+                found.pop()
+            else:
+                break
+        for at, item in enumerate(found):
+            if type(item) is tuple and at not in self._tuple_places:
+                found[at] = _Tuple(item)
+        return found
+
+    def make(self, *values: Any) -> Any:
+        """The object of its first fields in order."""
+        if not self._tuple_places:
+            return self.kind(*values)
+        whole = list(values)
+        for at in self._tuple_places:
+            if at < len(whole) and whole[at] is not None:
+                whole[at] = tuple(whole[at])
+        return self.kind(*whole)
+
+
+_SetSlot = Callable[[object, Any], None]
+
+_set_role: _SetSlot = vars(m.Message)["role"].__set__
+_set_parts: _SetSlot = vars(m.Message)["parts"].__set__
+_set_author: _SetSlot = vars(m.Message)["author"].__set__
+_set_id: _SetSlot = vars(m.Message)["id"].__set__
+_set_extra: _SetSlot = vars(m.Message)["extra"].__set__
+_set_text: _SetSlot = vars(m.Text)["text"].__set__
+_set_type: _SetSlot = vars(m.Text)["type"].__set__
+
+
+def _said(role: m.Role) -> Callable[..., m.Message]:
+    """Makes messages of one text. Sets the slots directly: a resumed conversation has thousands, and the constructor
+    of a frozen dataclass takes three times as long."""
+    message, text_part = m.Message, m.Text
+    new = object.__new__
+
+    def make(text: str, author: str | None = None) -> m.Message:
+        part = new(text_part)
+        _set_text(part, text)
+        _set_type(part, "text")
+        made = new(message)
+        _set_role(made, role)
+        _set_parts(made, (part,))
+        _set_author(made, author)
+        _set_id(made, None)
+        _set_extra(made, {})
+        return made
+
+    return make
+
+
+_SAID: dict[str, str] = {"user": "u", "assistant": "a"}
+_SAID_MAKERS: dict[str, tuple[Callable[..., Any], bool]] = {tag: (_said(role), True) for role, tag in _SAID.items()}  # type: ignore[arg-type]
+_LONG_TAGS = {"message": "m", "text": "t_", "agent_reply": "y", "response": "r", "queued": "q", "call": "c"}
+"""Short names of tags in stores."""
 
 
 class Codec:
@@ -72,6 +135,11 @@ class Codec:
         every = {**_CLASSES, **{kind.__name__: kind for kind in classes}}
         self._by_tag = {tag: _Shape(tag, kind) for tag, kind in every.items()}
         self._by_class = {shape.kind: shape for shape in self._by_tag.values()}
+        self._short = {
+            shape.kind: _LONG_TAGS.get(tag, tag) if tag in _CLASSES else f".{tag}"
+            for tag, shape in self._by_tag.items()
+        }
+        self._makers = dict(_SAID_MAKERS)
 
     def open(self, value: object) -> tuple[str, Mapping[str, Any]]:
         """Tag and fields of an object; fields that have their default are left out."""
@@ -107,6 +175,48 @@ class Codec:
         if shape.kind is Checkpoint and "fan_in" in values:
             values["fan_in"] = {key: tuple(buffer) for key, buffer in values["fan_in"].items()}
         return values["items"] if shape.kind is _Tuple else shape.kind(**values)
+
+    def flat(self, value: object) -> tuple[str, Sequence[Any]]:
+        """Tag and fields in order; a message of one text is nothing but text and author."""
+        kind = type(value)
+        if kind is m.Message:
+            message: m.Message = value  # type: ignore[assignment]
+            parts = message.parts
+            if len(parts) == 1 and type(parts[0]) is m.Text and message.id is None and not message.extra:
+                said = _SAID.get(message.role)
+                if said is not None:
+                    text = parts[0].text
+                    return said, (text,) if message.author is None else (text, message.author)
+        shape = self._by_class.get(kind)
+        if shape is None or kind is Record:
+            tag, opened = self.open(value)
+            return tag, tuple(opened.values())
+        if kind is m.AgentResponse:
+            response: m.AgentResponse = value  # type: ignore[assignment]
+            return "r", (response.conversation, response.executor, response.reply)
+        return self._short[kind], shape.values(value)
+
+    def maker(self, tag: str) -> tuple[Callable[..., Any], bool]:
+        """The reverse of :meth:`flat`."""
+        made = self._makers.get(tag)
+        if made is None:
+            made = self._makers[tag] = (self._maker(tag), False)
+        return made
+
+    def _maker(self, tag: str) -> Callable[..., Any]:
+        if tag == "r":
+            return lambda conversation, executor, reply: m.AgentResponse(executor, reply, tuple(conversation))
+        if tag == "bytes":
+            return base64.b64decode
+        long = tag[1:] if tag[0] == "." else next((name for name, short in _LONG_TAGS.items() if short == tag), tag)
+        shape = self._by_tag.get(long)
+        if shape is None:
+            raise UnknownType(f"A saved value has the unknown type {tag!r}")
+        if shape.kind is _Tuple:
+            return tuple
+        if shape.kind is Checkpoint:
+            return lambda *values: self.close(long, dict(zip([name for name, _ in shape.names], values, strict=False)))
+        return shape.make
 
 
 _DEFAULT = Codec()

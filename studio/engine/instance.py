@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
-from uuid import uuid4
 
-from studio.checkpoints import Checkpoint, CheckpointKind, PendingRequest, QueuedMessage
+from studio.checkpoints import Checkpoint, CheckpointKind, Frozen, PendingRequest, QueuedMessage
 from studio.engine.events import State
 from studio.engine.executor import Executor
 from studio.engine.state import SharedState
+
+_salt = os.urandom(2).hex()
+_last = 0
+
+
+def new_id() -> tuple[str, float]:
+    """An id for a checkpoint and its time. The id is the time and a number of this process, 20 hexadecimal digits:
+    later ones are greater, which keeps the index of a store small."""
+    global _last
+    _last = max(time.time_ns(), _last + 1)
+    return f"{_last:016x}{_salt}", _last / 1e9
 
 
 class Instance:
@@ -57,18 +68,19 @@ class Instance:
             saved = await executor.save()
             if saved:
                 executors[executor.id] = saved
+        id, created = new_id()
         return Checkpoint(
-            id=uuid4().hex,
+            id=id,
             parent=self.last_checkpoint,
             run=run,
             workflow=workflow,
             signature=signature,
             kind=kind,
             superstep=self.superstep,
-            created=time.time(),
+            created=created,
             messages=self.queued(),
             requests=tuple(self.requests.values()),
-            state=dict(self.state.committed),
+            state=Frozen(self.state.committed),
             executors=executors,
             fan_in={key: tuple(buffer) for key, buffer in self.fan_in.items() if buffer},
         )

@@ -92,7 +92,11 @@ def fits(value: Any, wanted: Type) -> bool:
     if isinstance(wanted, type):
         return isinstance(value, wanted)
     if isinstance(wanted, ListOf):
-        return isinstance(value, list) and all(fits(item, wanted.item) for item in value)
+        if not isinstance(value, list):
+            return False
+        if len(value) > 4 and isinstance(wanted.item, type):
+            return all(issubclass(kind, wanted.item) for kind in set(map(type, value)))
+        return all(fits(item, wanted.item) for item in value)
     if isinstance(wanted, UnionOf):
         return any(fits(value, member) for member in wanted.members)
     if isinstance(wanted, RecordType):

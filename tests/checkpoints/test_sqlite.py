@@ -132,7 +132,7 @@ async def test_loading_never_changes_the_file(tmp_path: Path) -> None:
 async def test_the_same_id_twice_is_refused_and_keeps_the_first(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "runs.db", Codec())
     await store.save(Checkpoint("c", state={"k": 1}))
-    with pytest.raises(StoreError, match="UNIQUE"):
+    with pytest.raises(StoreError, match="there already"):
         await store.save(Checkpoint("c", state={"k": 2}))
     assert (await store.load("c")).state == {"k": 1}
     await store.close()
@@ -157,7 +157,7 @@ async def test_a_file_that_lost_content_says_so(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     await conversation(path, 3)
     with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM content")
+        connection.execute("DELETE FROM entry WHERE head IS NULL")
     connection.close()
     store = SqliteStore(path, Codec())
     with pytest.raises(StoreError, match="damaged"):
