@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QDockWidget, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.ui.text import tr
@@ -12,6 +12,7 @@ from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel
 
 _NO_LIMIT = 16_777_215
+_ARROW = 30
 STRIP, TREE = 98, 344
 """Heights below the header: the strip, and the tree that a double-click on the header opens."""
 
@@ -32,6 +33,10 @@ class CheckpointDock(QDockWidget):
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.header = _Header(theme)
         self.header.clicked.connect(self._on_header_clicked)
+        self.header.title_clicked.connect(self._on_header_title_clicked)
+        self._click_timer = QTimer(self)
+        self._click_timer.setSingleShot(True)
+        self._click_timer.timeout.connect(self._on_header_clicked)
         self.header.double_clicked.connect(self._on_header_double_clicked)
         self.setTitleBarWidget(self.header)
         self._holder = QWidget()
@@ -79,7 +84,12 @@ class CheckpointDock(QDockWidget):
     def _on_header_clicked(self) -> None:
         self.set_folded(not self._folded)
 
+    def _on_header_title_clicked(self) -> None:
+        # Folding moves the header away from the pointer: a second click must have its chance to come first.
+        self._click_timer.start(QApplication.doubleClickInterval())
+
     def _on_header_double_clicked(self) -> None:
+        self._click_timer.stop()
         header = self.header.sizeHint().height()
         tall = self.height() < header + self._theme.length(TREE) - 8
         self.set_folded(False)
@@ -93,6 +103,8 @@ class _Header(QAbstractButton):
     """Arrow, title, summary."""
 
     double_clicked = Signal()
+    title_clicked = Signal()
+    """The pointer clicked, but not on the arrow at the start; ``clicked`` is then not emitted."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -120,6 +132,15 @@ class _Header(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.position().x() < _ARROW:
+            super().mouseReleaseEvent(event)
+            return
+        inside = self.isDown() and self.rect().contains(event.position().toPoint())
+        self.setDown(False)
+        if inside:
+            self.title_clicked.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         event.accept()
