@@ -19,7 +19,7 @@ from studio.debugger.answers import ValueProblem, answer_value, input_value
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.session import Beginning, RunSession
-from studio.debugger.states import ENDED, HALTED, RunState
+from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
 _BREAKPOINTS = "breakpoints"
@@ -319,7 +319,10 @@ class RunModel(ShownRun):
             await self._leave()
             await self._show_moment(branch, None, (await store.load(point)).state if point else {})
             self.branch, self.here = branch, point
-            self._set_state(RunState(state), self._views.failure_text)
+            if state == INTERRUPTED:
+                self._set_state(RunState.CANCELLED, "Interrupted before the first checkpoint. Run it again.")
+            else:
+                self._set_state(RunState(state), self._views.failure_text)
         self._everything_pending = True
         self._on_frame_done()
 
