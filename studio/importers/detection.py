@@ -179,9 +179,9 @@ def _of_graph(value: dict[str, Any]) -> str | None:
         "template" in mapping(mapping(mapping(n).get("data")).get("node")) for n in inner
     ):
         return "langflow"
-    if isinstance(nodes, list) and isinstance(value.get("connections"), dict):
-        if any("typeVersion" in mapping(n) for n in nodes):
-            return "n8n"
+    connected = isinstance(nodes, list) and isinstance(value.get("connections"), dict)
+    if connected and any("typeVersion" in mapping(n) for n in nodes or ()):
+        return "n8n"
     if isinstance(nodes, list) and isinstance(edges, list):
         allowed = {"source", "target", "data", "conditional"}
         if all(isinstance(e, dict) and {"source", "target"} <= set(e) <= allowed for e in edges):

@@ -1,4 +1,4 @@
-"""A sequence of steps with branches and jumps -> edges. Shared by the readers of formats that are written as programs."""
+"""A sequence of steps with branches and jumps -> edges, for formats that are written as programs."""
 
 from __future__ import annotations
 

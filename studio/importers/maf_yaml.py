@@ -290,10 +290,9 @@ class _Reader:
             self._flow.ends = []
             return
         target = self._target(item)
-        if kind == "gotoaction" or (kind == "continueloop" and loop is not None):
-            if target is not None:
-                self._flow.jump(target, item)
-                return
+        if target is not None:
+            self._flow.jump(target, item)
+            return
         wanted = text(first(action, "actionId", "target")) or "nothing"
         node = self._made(action, "placeholder")
         node.label, node.source, node.lang = f"{action['kind']}: {item}", self._file.source(action), "yaml"

@@ -152,10 +152,9 @@ def yaml_of(text: str) -> YamlFile:
 
 
 def _check_events(events: Any) -> None:
-    depth, count, aliases = 0, 0, 0
-    for event in events:
+    depth, aliases = 0, 0
+    for count, event in enumerate(events):
         name = type(event).__name__
-        count += 1
         if name in ("MappingStartEvent", "SequenceStartEvent"):
             depth += 1
         elif name in ("MappingEndEvent", "SequenceEndEvent"):

@@ -45,6 +45,7 @@ def _module(name: str) -> Reader:
 READERS: Mapping[str, Reader] = {
     "maf-yaml": _yaml_workflow,
     "maf-agent-yaml": _yaml_agent,
+    "maf-python": _module("maf_python"),
 }
 BUILDERS = ("maf-python", "own-export")
 """Formats with a build mode."""

@@ -110,8 +110,8 @@ class Report:
             "counts": self.counts.to_json(),
             "entries": [e.to_json() for e in self.entries],
             "folded": [{"item": f.item, "into": f.into} for f in self.folded],
-            "lost": list(self.lost),
-            "added": sorted(self.added),
+            "lost": [*self.lost],
+            "added": [*sorted(self.added)],
         }
         return found
 
