@@ -1,4 +1,4 @@
-"""The moments are random; the seed is printed and can be given: ``SUPERSTEP_CRASH_SEED=n packaging/test tests/crash``."""
+"""Kills come at random moments. The seed is printed and can be given again in ``SUPERSTEP_CRASH_SEED``."""
 
 from __future__ import annotations
 

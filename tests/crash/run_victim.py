@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
+from studio.agents.connection import preload
 from studio.bridge.loop import run
 from studio.bridge.run_model import RunModel
 from studio.bridge.workspaces import Workspaces
@@ -105,6 +106,7 @@ async def _main() -> None:
     model = workspaces.open(document, None).run
     teller = _Teller(model)
     assert teller
+    preload()
     say(begin=True)
     model.run(INPUT)
     await go_on(model, RunState.PREPARING)

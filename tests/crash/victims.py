@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("CONFIG", "DATA", "STATE", "CACHE")
+KILLS = 10
+AT_ONCE = 5
 Said = list[dict[str, Any]]
 
 
@@ -32,20 +35,22 @@ def live_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 class Victim:
     """A child program. It says lines of JSON; ``{"begin": true}`` tells that what may be killed begins."""
 
-    def __init__(self, module: str, home: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, module: str, home: Path, *arguments: str) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
         self.errors = home / "stderr.txt"
         with self.errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", f"tests.crash.{module}", *arguments],
-                env={**os.environ, **folders(home), "PYTHONPATH": str(ROOT), **(environment or {})},
+                env={**os.environ, **folders(home), "PYTHONPATH": str(ROOT)},
                 cwd=home,
                 stdout=subprocess.PIPE,
                 bufsize=0,  # what is read ahead would be missing at the end
                 stderr=errors,
             )
         self._first: Said = []
+        self.killed_at = 0.0
+        """Moment of the monotonic clock."""
 
     def wait_begin(self) -> None:
         """Waits until it has begun."""
@@ -62,6 +67,7 @@ class Victim:
             self._process.wait(timeout=max(0.0, self._first[-1]["t"] + after - time.monotonic()))
         except subprocess.TimeoutExpired:
             self._process.kill()
+        self.killed_at = time.monotonic()
         return self.end()
 
     def end(self) -> Said:
@@ -74,6 +80,21 @@ def _whole(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
     for line in lines:
         if line.endswith(b"}"):
             yield json.loads(line)
+
+
+def kill_at_moments(
+    module: str, folder: Path, arguments: Iterable[Sequence[str]], seconds: float, moments: random.Random
+) -> Iterator[tuple[Victim, Said]]:
+    """Starts a victim for each of the arguments, some at once, and kills each at a moment of its first ``seconds``; the
+    moments are random, each in a stretch of its own, so that all of the time is hit."""
+    every = list(arguments)
+    afters = [seconds * (n + moments.random()) / len(every) for n in range(len(every))]
+    for first in range(0, len(every), AT_ONCE):
+        some = range(first, min(first + AT_ONCE, len(every)))
+        victims = [Victim(module, folder / f"{n}", *every[n]) for n in some]
+        for victim in victims:
+            victim.wait_begin()
+        yield from [(victim, victim.kill(afters[n])) for n, victim in zip(some, victims, strict=True)]
 
 
 def say(**values: object) -> None:
