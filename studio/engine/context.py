@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from studio.checkpoints import QueuedMessage
 from studio.checkpoints.snapshot import copied
 from studio.engine.events import (
     CheckpointFailed,
@@ -38,7 +37,7 @@ class Context:
         self.scope = scope
         self.sources = sources
         """Ids of the nodes the message came from; ``internal:<id>`` for inputs and answers."""
-        self.invocation = scope.id("i")
+        self.invocation = f"{scope.invocation_stamp}{scope.number()}"
         self.request_id = request_id
         """The request that this invocation answers."""
         self._node = node
@@ -83,8 +82,7 @@ class Context:
     def send(self, data: Any, target: str | None = None, *, purpose: str = "send") -> None:
         """A message for the next superstep, over all edges of the node or only towards ``target``."""
         self._sent.append(data)
-        scope = self.scope
-        scope.queue(QueuedMessage(scope.id("m"), self._node, target, data, "standard", self.invocation, purpose))
+        self.scope.message(self._node, target, data, "standard", self.invocation, purpose)
 
     def yield_output(self, data: Any, *, intermediate: bool = False) -> None:
         """An output of the workflow, if the node is designated. ``intermediate`` overrules the designation."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Any
 
 from studio.checkpoints import Checkpoint, CheckpointKind, Frozen, PendingRequest, QueuedMessage
@@ -35,12 +36,8 @@ class Instance:
         self.fan_in: dict[str, list[QueuedMessage]] = {}
         self.state = SharedState(by_arrival=by_arrival)
         self.last_checkpoint: str | None = None
-        self._numbers = 0
-
-    def number(self) -> int:
-        """The next number for an id; ids are unique together with the superstep."""
-        self._numbers += 1
-        return self._numbers
+        self.number = count(1).__next__
+        """Gives the next number for an id; ids are unique together with the superstep."""
 
     def enqueue(self, message: QueuedMessage) -> None:
         """The message waits for the next superstep."""
@@ -54,6 +51,12 @@ class Instance:
         """All queued messages by source; the queue is empty afterwards."""
         taken, self.queue = self.queue, {}
         return taken
+
+    def replace_queue(self, messages: Iterable[QueuedMessage]) -> None:
+        """Other messages wait for the next superstep."""
+        self.queue = {}
+        for message in list(messages):
+            self.enqueue(message)
 
     def queued(self) -> tuple[QueuedMessage, ...]:
         """All queued messages in delivery order."""

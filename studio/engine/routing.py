@@ -11,6 +11,7 @@ from studio.checkpoints import QueuedMessage
 from studio.engine.errors import RoutingError
 from studio.engine.executor import Executor, Handler, ResponseHandler
 from studio.engine.graph import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge
+from studio.engine.values import Record
 
 Reason = Literal["", "condition", "type", "target", "selection", "no_edge", "buffered"]
 
@@ -140,20 +141,27 @@ class SwitchRoute:
 class FanInRoute:
     """The barrier: says whether a message may wait, and what is delivered once every source is there."""
 
-    __slots__ = ("_executor", "edge", "key")
+    __slots__ = ("_buffered", "_executor", "_takes", "edge", "key", "needed")
 
     def __init__(self, edge: FanInEdge, executors: Mapping[str, Executor]) -> None:
         self.edge = edge
         self.key = edge.key
+        self.needed = len(edge.sources)
+        self._buffered = Outcome(edge.target, edge.id, "buffered")
+        self._takes: dict[type, bool] = {}
         self._executor = executors[edge.target]
 
     def admits(self, message: QueuedMessage) -> Outcome:
         """Buffered, or dropped."""
         if message.target is not None and message.target != self.edge.target:
             return Outcome(self.edge.target, self.edge.id, "target")
-        if self._executor.handler_for([message.data]) is None:
-            return Outcome(self.edge.target, self.edge.id, "type")
-        return Outcome(self.edge.target, self.edge.id, "buffered")
+        kind = type(message.data)
+        takes = self._takes.get(kind)
+        if takes is None:
+            takes = self._executor.handler_for([message.data]) is not None
+            if not issubclass(kind, list | Record):
+                self._takes[kind] = takes
+        return self._buffered if takes else Outcome(self.edge.target, self.edge.id, "type")
 
     def ordered(self, buffer: Sequence[QueuedMessage]) -> list[QueuedMessage]:
         """Source by source in the order of the edge, within a source in order of arrival."""
@@ -179,7 +187,11 @@ def _reachable(edge: str, executors: Mapping[str, Executor], message: QueuedMess
     """The handlers of all targets, or why the group drops the message without asking its selection."""
     if message.target is not None and message.target not in executors:
         return [Outcome(target, edge, "target") for target in executors]
-    handlers: _Handlers = {target: taker(executor, message) for target, executor in executors.items()}
+    if message.request is None:
+        data = message.data
+        handlers: _Handlers = {target: executor.handler_for(data) for target, executor in executors.items()}
+    else:
+        handlers = {target: taker(executor, message) for target, executor in executors.items()}
     if not any(handlers.values()):
         return [Outcome(target, edge, "type") for target in executors]
     return handlers
@@ -188,13 +200,20 @@ def _reachable(edge: str, executors: Mapping[str, Executor], message: QueuedMess
 def _chosen(edge: str, handlers: _Handlers, selected: Sequence[str], message: QueuedMessage) -> Outcomes:
     """Deliveries in order of the selection, then what was not chosen."""
     outcomes = []
-    for target in dict.fromkeys(selected):
-        handler = handlers[target]
-        if message.target is not None and message.target != target:
-            outcomes.append(Outcome(target, edge, "target"))
-        else:
+    if message.target is None:
+        for target in dict.fromkeys(selected):
+            handler = handlers[target]
             outcomes.append(Outcome(target, edge, "" if handler else "type", handler))
-    outcomes.extend(Outcome(target, edge, "selection") for target in handlers if target not in selected)
+    else:
+        for target in dict.fromkeys(selected):
+            handler = handlers[target]
+            if message.target is not None and message.target != target:
+                outcomes.append(Outcome(target, edge, "target"))
+            else:
+                outcomes.append(Outcome(target, edge, "" if handler else "type", handler))
+    if len(outcomes) < len(handlers):
+        chosen = set(selected)
+        outcomes.extend(Outcome(target, edge, "selection") for target in handlers if target not in chosen)
     return outcomes
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
-from typing import Any
+from time import perf_counter
+from typing import Any, Literal
 
 from studio.checkpoints import CheckpointStore, PendingRequest, QueuedMessage
 from studio.engine.events import (
@@ -16,11 +16,16 @@ from studio.engine.events import (
     State,
     StatusChanged,
 )
-from studio.engine.gate import Gate
+from studio.engine.gate import Gate, hook
 from studio.engine.instance import Instance
+from studio.engine.quick import maker
 from studio.engine.state import Rank
 from studio.engine.types import Type, type_name
 from studio.engine.validation import Role
+
+_queued_message = maker(QueuedMessage)
+_message_was_queued = maker(MessageQueued)
+_output_yielded = maker(OutputYielded)
 
 
 class Scope:
@@ -29,14 +34,22 @@ class Scope:
     __slots__ = (
         "_cancelling",
         "_intermediate",
+        "_message_queued",
         "_outputs",
         "_told_pending",
+        "abandoned",
+        "after_model_call",
+        "after_node",
+        "checkpoint_saved",
         "emit",
         "failed",
         "gate",
         "inside",
         "instance",
         "intermediate",
+        "invocation_stamp",
+        "message_stamp",
+        "number",
         "outputs",
         "prefix",
         "raised",
@@ -69,14 +82,18 @@ class Scope:
         self.types = types
         self.emit: Callable[[Any], object] | None = None if events is None else events.append
         self.gate = gate
+        self.after_node = hook(gate, "after_node")
+        self.after_model_call = hook(gate, "after_model_call")
+        self.checkpoint_saved = hook(gate, "checkpoint_saved")
+        self._message_queued = hook(gate, "message_queued")
         self.store = store
         self.run = run
         self.streaming = streaming
         self.inside = inside
         self.prefix = "".join(f"{id}/" for id in inside)
-        self.started = time.perf_counter() if started is None else started
-        self.superstep = instance.superstep
-        """Number of the running superstep, or of the next one."""
+        self.started = perf_counter() if started is None else started
+        self.number = instance.number
+        self.at(instance.superstep)
         self.outputs: list[Any] = []
         self.intermediate: list[Any] = []
         self.raised: list[PendingRequest] = []
@@ -85,9 +102,22 @@ class Scope:
         self._outputs: list[tuple[Rank, Any]] = []
         self._intermediate: list[tuple[Rank, Any]] = []
         self._told_pending = False
-        self.task = asyncio.current_task()
-        """The task that awaits the run; nodes may run in it or in tasks of their own."""
+        self.abandoned: list[asyncio.Task[Any]] = []
+        """Nodes that did not end when they were cancelled."""
+        self.task: asyncio.Task[Any] | None = asyncio.current_task() if inside else None
+        """The task of the run; nodes may run in it or in tasks of their own."""
         self._cancelling = 0 if self.task is None else self.task.cancelling()
+
+    def at(self, superstep: int) -> None:
+        """``superstep`` is the number of the running superstep, or of the next one."""
+        self.superstep = superstep
+        self.message_stamp = f"{self.prefix}m{superstep}."
+        self.invocation_stamp = f"{self.prefix}i{superstep}."
+
+    def left_behind(self, task: asyncio.Task[Any]) -> None:
+        """A node does not end although it was cancelled: the run ends without it, and what it does is not heard."""
+        self.abandoned.append(task)
+        task.add_done_callback(_noted)
 
     def cancelled(self) -> bool:
         """Whether somebody cancelled the current task since the run started."""
@@ -96,11 +126,7 @@ class Scope:
 
     def now(self) -> float:
         """Seconds since the run started."""
-        return time.perf_counter() - self.started
-
-    def id(self, kind: str) -> str:
-        """A new id, unique in the run: superstep and a number."""
-        return f"{self.prefix}{kind}{self.superstep}.{self.instance.number()}"
+        return perf_counter() - self.started
 
     def status(self, state: State) -> None:
         """The run is in another state."""
@@ -112,16 +138,31 @@ class Scope:
         if self.emit is not None and not self.inside:
             self.emit(kind(self.now(), *fields))
 
-    def queue(self, message: QueuedMessage) -> None:
-        """A message waits for the next superstep."""
-        self.instance.enqueue(message)
+    def message(
+        self,
+        source: str,
+        target: str | None,
+        data: Any,
+        kind: Literal["standard", "response"] = "standard",
+        invocation: str | None = None,
+        purpose: str = "send",
+        request: PendingRequest | None = None,
+    ) -> None:
+        """A new message waits for the next superstep."""
+        id = f"{self.message_stamp}{self.number()}"
+        message = _queued_message(id, source, target, data, kind, invocation, purpose, request)
+        if self._message_queued is not None:
+            message = self._message_queued(message) or message
+            data = message.data
+        queue = self.instance.queue
+        queued = queue.get(source)
+        if queued is None:
+            queue[source] = [message]
+        else:
+            queued.append(message)
         if self.emit is not None:
-            m = message
-            self.emit(
-                MessageQueued(
-                    self.now(), self.superstep, m.id, m.source, m.target, m.data, m.invocation, m.purpose, self.inside
-                )
-            )
+            t, inside = perf_counter() - self.started, self.inside
+            self.emit(_message_was_queued(t, self.superstep, id, source, target, data, invocation, purpose, inside))
 
     def output(self, node: str, invocation: str, rank: Rank, data: Any, role: Role | None = None) -> None:
         """A node yielded; the designation decides what becomes of it."""
@@ -131,10 +172,13 @@ class Scope:
         between = role == "intermediate"
         (self._intermediate if between else self._outputs).append((rank, data))
         if self.emit is not None and not self.inside:
-            self.emit(OutputYielded(self.now(), self.superstep, node, invocation, data, between))
+            t = perf_counter() - self.started
+            self.emit(_output_yielded(t, self.superstep, node, invocation, data, between))
 
     def settle(self, *, by_arrival: bool) -> None:
         """The outputs of a superstep are complete: they take their place in delivery order."""
+        if not self._outputs and not self._intermediate:
+            return
         for yielded, kept in ((self._outputs, self.outputs), (self._intermediate, self.intermediate)):
             if len(yielded) > 1 and not by_arrival:
                 yielded.sort(key=_rank)
@@ -164,3 +208,9 @@ class Scope:
 
 def _rank(entry: tuple[Rank, Any]) -> Rank:
     return entry[0]
+
+
+def _noted(task: asyncio.Task[Any]) -> None:
+    """The error of a node that was left behind is known, so that it is not reported as never retrieved."""
+    if not task.cancelled():
+        task.exception()

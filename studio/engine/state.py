@@ -57,6 +57,11 @@ class SharedState:
             write.kept, write.rank, write.node = value, rank, node
         write.readers.clear()
 
+    @property
+    def written(self) -> bool:
+        """Whether anything was written since the last commit."""
+        return bool(self._writes)
+
     def commit(self) -> list[tuple[str, tuple[str, ...]]]:
         """Keeps what was written; gives the keys in conflict and the nodes that wrote them."""
         conflicts = []

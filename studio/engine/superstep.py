@@ -12,61 +12,32 @@ from typing import Any
 
 from studio.checkpoints import QueuedMessage
 from studio.checkpoints.snapshot import copied
+from studio.engine import events as ev
 from studio.engine.context import Context
 from studio.engine.errors import NodeStopped
-from studio.engine.events import MessageRouted, NodeFailed, NodeFinished, NodeStarted
 from studio.engine.executor import Handler, ResponseHandler
+from studio.engine.gate import Replaced
+from studio.engine.quick import maker
 from studio.engine.routing import FanInRoute, Outcome, Route
 from studio.engine.scope import Scope
 from studio.engine.state import Rank
 
 _Join = tuple[int, list[QueuedMessage]]
 """Index of the message that completed a join, and all its messages in order of the sources."""
+_Work = Coroutine[Any, Any, None]
 
+GRACE = 5.0
+"""Seconds that cancelled nodes have to end; after that a run ends without them and says so."""
 
-async def together(coroutines: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Runs all at once. The first error cancels the others, which are awaited before it is raised.
-
-    Not a ``TaskGroup``: that one leaves the awaiting task marked as cancelled after an error (before Python 3.13).
-    """
-    if len(coroutines) == 1:
-        await coroutines[0]
-        return
-    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
-    try:
-        done, running = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    except asyncio.CancelledError:
-        await _end([task for task in tasks if not task.done()])
-        raise
-    errors = [task.exception() for task in tasks if task in done and not task.cancelled()]
-    cancelled = bool(running) and await _end(list(running))
-    for error in errors:
-        if error is not None:
-            raise error
-    if cancelled:
-        raise asyncio.CancelledError
-
-
-async def _end(tasks: Sequence[asyncio.Task[None]]) -> bool:
-    """Cancels the tasks and waits for them, however often the waiting itself is cancelled; says whether it was."""
-    for task in tasks:
-        task.cancel()
-    cancelled = False
-    while any(not task.done() for task in tasks):
-        try:
-            await asyncio.wait(tasks)
-        except asyncio.CancelledError:
-            cancelled = True
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()  # noted, so that it is not reported as never retrieved
-    return cancelled
+_node_started = maker(ev.NodeStarted)
+_node_finished = maker(ev.NodeFinished)
+_message_routed = maker(ev.MessageRouted)
 
 
 class Superstep:
     """Delivers one set of messages. Used once."""
 
-    __slots__ = ("_locks", "_parallel", "_routes", "_scope", "_sequence")
+    __slots__ = ("_error", "_locks", "_parallel", "_routes", "_scope", "_sequence", "_tasks")
 
     def __init__(self, scope: Scope, routes: Mapping[str, list[Route]]) -> None:
         self._scope = scope
@@ -74,13 +45,17 @@ class Superstep:
         self._parallel = False
         self._locks: dict[str, asyncio.Lock] = {}
         self._sequence: dict[str, Rank] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._error: BaseException | None = None
 
     async def deliver(self, batches: Mapping[str, list[QueuedMessage]]) -> None:
         """Offers all messages and waits until every node has finished. Raises the first error of a node or edge."""
         chains = self._chains(batches)
-        self._parallel = len(chains) > 1
-        if chains:
-            await together(chains)
+        if len(chains) == 1:
+            await chains[0]
+        elif chains:
+            self._parallel = True
+            await self._together(chains)
 
     def order(self, queue: dict[str, list[QueuedMessage]]) -> dict[str, list[QueuedMessage]]:
         """The messages sent in this superstep, their sources in delivery order."""
@@ -89,8 +64,38 @@ class Superstep:
         first: Rank = (-1, 0, 0)
         return dict(sorted(queue.items(), key=lambda entry: self._sequence.get(entry[0], first)))
 
-    def _chains(self, batches: Mapping[str, list[QueuedMessage]]) -> list[Coroutine[Any, Any, None]]:
-        chains: list[Coroutine[Any, Any, None]] = []
+    # ----------------------------------------------------------------------------------------------- concurrency
+
+    async def _together(self, work: Sequence[_Work]) -> None:
+        """Runs all at once, in tasks. The first error of the superstep cancels the others; all are awaited.
+
+        Not a ``TaskGroup``: that one leaves the awaiting task marked as cancelled after an error (before Python 3.13).
+        """
+        create = asyncio.get_running_loop().create_task
+        tasks = [create(coroutine) for coroutine in work]
+        self._tasks += tasks
+        try:
+            for task in tasks:
+                await task
+        except BaseException as error:
+            await _end(tasks, self._scope)
+            if self._error is not None and not self._scope.cancelled():
+                raise self._error from None
+            raise error from None
+
+    def _failed_with(self, error: BaseException) -> None:
+        """The first error stops everything else in this superstep."""
+        if self._error is None:
+            self._error = error
+            current = asyncio.current_task()
+            for task in self._tasks:
+                if task is not current and not task.done():
+                    task.cancel()
+
+    # --------------------------------------------------------------------------------------------------- chains
+
+    def _chains(self, batches: Mapping[str, list[QueuedMessage]]) -> list[_Work]:
+        chains: list[_Work] = []
         number = 0
         for source, messages in batches.items():
             routes = self._routes.get(source)
@@ -109,53 +114,67 @@ class Superstep:
 
     def _joined(self, route: FanInRoute, messages: list[QueuedMessage], start: int = 0) -> _Join | None:
         """Buffers messages from ``start`` on; gives the join that one of them completes, if any."""
-        buffers = self._scope.instance.fan_in
-        needed = len(route.edge.sources)
+        buffers, emit = self._scope.instance.fan_in, self._scope.emit
+        needed, key = route.needed, route.key
         for at in range(start, len(messages)):
             message = messages[at]
             outcome = route.admits(message)
             if outcome.reason == "buffered":
-                buffer = buffers.setdefault(route.key, [])
+                buffer = buffers.get(key)
+                if buffer is None:
+                    buffer = buffers[key] = []
                 buffer.append(message)
                 if len(buffer) >= needed and len({m.source for m in buffer}) == needed:
-                    return at, route.ordered(buffers.pop(route.key))
-            self._routed(message, outcome)
+                    return at, route.ordered(buffers.pop(key))
+            if emit is not None:
+                self._routed(message, outcome)
         return None
 
     async def _fan_in(self, number: int, route: FanInRoute, join: _Join | None, messages: list[QueuedMessage]) -> None:
         while join is not None:
             at, ordered = join
             data = [message.data for message in ordered]
-            handler = route.handler(data)
-            self._routed(messages[at], Outcome(route.edge.target, route.edge.id, "", handler))
-            await self._run(route.edge.target, handler, ordered[0], data, route.edge.sources, (number, at, 0))
+            try:
+                handler = route.handler(data)
+            except Exception as error:
+                self._failed_with(error)
+                raise
+            if self._scope.emit is not None:
+                self._routed(messages[at], Outcome(route.edge.target, route.edge.id, "", handler))
+            rank = (number, at, 0)
+            await self._invoke(route.edge.target, handler, ordered[0], data, route.edge.sources, rank)
             join = self._joined(route, messages, at + 1)
 
     async def _chain(self, number: int, route: Route, messages: list[QueuedMessage]) -> None:
         assert not isinstance(route, FanInRoute)
+        emit = self._scope.emit
         for at, message in enumerate(messages):
-            outcomes = route.plan(message)
-            if not isinstance(outcomes, list):
-                outcomes = await outcomes
-            deliveries = [outcome for outcome in outcomes if outcome.handler is not None and not outcome.reason]
-            if self._scope.emit is not None:
+            try:
+                outcomes = route.plan(message)
+                if type(outcomes) is not list:
+                    outcomes = await outcomes  # type: ignore[misc]
+            except Exception as error:
+                self._failed_with(error)
+                raise
+            if emit is not None:
                 for outcome in outcomes:
                     self._routed(message, outcome)
+            deliveries = [outcome for outcome in outcomes if outcome.handler is not None and not outcome.reason]
             sources = (message.source,)
             if len(deliveries) == 1:
                 only = deliveries[0]
-                assert only.handler is not None
-                await self._run(only.target, only.handler, message, message.data, sources, (number, at, 0))
+                await self._invoke(only.target, only.handler, message, message.data, sources, (number, at, 0))  # type: ignore[arg-type]
             elif deliveries:
-                await together(
+                await self._together(
                     [
-                        self._run(outcome.target, outcome.handler, message, message.data, sources, (number, at, place))
-                        for place, outcome in enumerate(deliveries)
-                        if outcome.handler is not None
+                        self._invoke(o.target, o.handler, message, message.data, sources, (number, at, place))  # type: ignore[arg-type]
+                        for place, o in enumerate(deliveries)
                     ]
                 )
 
-    async def _run(
+    # ---------------------------------------------------------------------------------------------- invocations
+
+    async def _invoke(
         self,
         node: str,
         handler: Handler | ResponseHandler,
@@ -169,15 +188,15 @@ class Superstep:
         if known is None or rank < known:
             self._sequence[node] = rank
         if not self._parallel:
-            await self._invoke(node, handler, message, data, sources, rank)
+            await self._run(node, handler, message, data, sources, rank)
             return
         lock = self._locks.get(node)
         if lock is None:
             lock = self._locks[node] = asyncio.Lock()
         async with lock:
-            await self._invoke(node, handler, message, data, sources, rank)
+            await self._run(node, handler, message, data, sources, rank)
 
-    async def _invoke(
+    async def _run(
         self,
         node: str,
         handler: Handler | ResponseHandler,
@@ -188,60 +207,97 @@ class Superstep:
     ) -> None:
         scope = self._scope
         if scope.gate is not None:
-            await scope.gate.before_node(node, sources, data, scope.inside)
+            try:
+                replaced = await scope.gate.before_node(node, sources, data, scope.inside)
+            except BaseException as error:
+                self._failed_with(error)
+                raise
+            if type(replaced) is Replaced:
+                data = replaced.value
         request = message.request
         ctx = Context(scope, node, sources, rank, None if request is None else request.id)
-        emit = scope.emit
+        emit, superstep = scope.emit, scope.superstep
         if emit is not None:
-            emit(NodeStarted(ctx.now(), ctx.superstep, node, ctx.invocation, sources, copied(data), scope.inside))
+            emit(_node_started(scope.now(), superstep, node, ctx.invocation, sources, copied(data), scope.inside))
         try:
-            if isinstance(handler, ResponseHandler):
-                await handler.run(None if request is None else request.data, data, ctx)
-            else:
+            if type(handler) is Handler:
                 await handler.run(data, ctx)
+            else:
+                await handler.run(None if request is None else request.data, data, ctx)  # type: ignore[call-arg]
+            if scope.after_node is not None:
+                await scope.after_node(node, data, ctx.given, scope.inside)
         except asyncio.CancelledError:
             if scope.cancelled():
                 raise
-            stopped = NodeStopped(f"Node {node!r} cancelled itself in superstep {ctx.superstep}", [node])
+            stopped = NodeStopped(f"Node {node!r} cancelled itself in superstep {superstep}", [node])
             self._failed(ctx, stopped)
             raise stopped from None
         except Exception as error:
             self._failed(ctx, error)
             raise
         if emit is not None:
-            emit(NodeFinished(ctx.now(), ctx.superstep, node, ctx.invocation, ctx.given, scope.inside))
+            emit(_node_finished(scope.now(), superstep, node, ctx.invocation, ctx.given, scope.inside))
 
     def _failed(self, ctx: Context, error: Exception) -> None:
+        self._failed_with(error)
         scope = self._scope
         scope.failed = scope.failed or ctx.node
         if not getattr(error, "__notes__", None):
             error.add_note(f"Node {ctx.node}, superstep {ctx.superstep}")
         if scope.emit is not None:
-            scope.emit(
-                NodeFailed(
-                    ctx.now(), ctx.superstep, ctx.node, ctx.invocation, type(error).__name__, str(error), scope.inside
-                )
-            )
+            kind, text = type(error).__name__, str(error)
+            scope.emit(ev.NodeFailed(ctx.now(), ctx.superstep, ctx.node, ctx.invocation, kind, text, scope.inside))
 
     def _routed(self, message: QueuedMessage, outcome: Outcome) -> None:
-        scope = self._scope
-        if scope.emit is not None:
-            reason = outcome.reason
-            scope.emit(
-                MessageRouted(
-                    scope.now(),
-                    scope.superstep,
-                    message.id,
-                    outcome.edge,
-                    message.source,
-                    outcome.target,
-                    not reason,
-                    reason,
-                    scope.inside,
-                )
+        scope, reason = self._scope, outcome.reason
+        scope.emit(  # type: ignore[misc]
+            _message_routed(
+                scope.now(),
+                scope.superstep,
+                message.id,
+                outcome.edge,
+                message.source,
+                outcome.target,
+                not reason,
+                reason,
+                scope.inside,
             )
+        )
 
     def _unreceived(self, messages: Sequence[QueuedMessage]) -> None:
         if self._scope.emit is not None:
             for message in messages:
                 self._routed(message, Outcome(message.target or "", "", "no_edge"))
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]], scope: Scope) -> None:
+    """Cancels the tasks and waits for them, however often the waiting itself is cancelled.
+
+    A node that swallows the cancellation and goes on is left behind after :data:`GRACE` seconds, with a warning.
+    """
+    for task in tasks:
+        task.cancel()
+    loop = asyncio.get_running_loop()
+    end = loop.time() + GRACE
+    while any(not task.done() for task in tasks) and loop.time() < end:
+        try:
+            await asyncio.wait(tasks, timeout=end - loop.time())
+        except asyncio.CancelledError:
+            continue
+    for task in tasks:
+        if not task.done():
+            scope.left_behind(task)
+        elif not task.cancelled():
+            task.exception()  # noted, so that it is not reported as never retrieved
+
+
+def running_node(task: asyncio.Task[Any]) -> str | None:
+    """The node that a task of the engine is running: looked up in its frames, since keeping it would cost."""
+    work: Any = task.get_coro()
+    node: str | None = None
+    while work is not None:
+        frame = getattr(work, "cr_frame", None)
+        if frame is not None and frame.f_code is Superstep._run.__code__:
+            node = frame.f_locals.get("node", node)
+        work = getattr(work, "cr_await", None)
+    return node

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Literal
 
 from studio.checkpoints import (
@@ -27,6 +27,7 @@ from studio.engine.events import (
     RequestCancelled,
     RunFailed,
     RunStarted,
+    RunWarned,
     State,
     StateConflict,
     SuperstepFinished,
@@ -36,14 +37,18 @@ from studio.engine.executor import Executor
 from studio.engine.gate import Gate
 from studio.engine.graph import Edge, signature
 from studio.engine.instance import Instance
+from studio.engine.quick import maker
 from studio.engine.routing import internal, routes_by_source
 from studio.engine.scope import Scope
-from studio.engine.superstep import Superstep
+from studio.engine.superstep import GRACE, Superstep, running_node
 from studio.engine.types import Type, coerced, fits, parse_type, type_name
 from studio.engine.validation import Role
 
 Order = Literal["delivery", "arrival"]
 """Order of what one superstep produced: "delivery" is the same in every run, "arrival" is as it happened."""
+
+_superstep_started = maker(SuperstepStarted)
+_superstep_finished = maker(SuperstepFinished)
 
 _BREATH = 0.004
 """Seconds after which a run without waiting nodes lets the rest of the program work."""
@@ -160,6 +165,14 @@ class Workflow:
         for key, value in values.items():
             self._instance.state.committed.setdefault(key, copied(value))
 
+    def replace_state(self, values: Mapping[str, Any]) -> None:
+        """Another shared state altogether. Between supersteps only: from a gate that holds the run, or between runs."""
+        self._instance.state.replace(copied(dict(values)))
+
+    def replace_queue(self, messages: Iterable[QueuedMessage]) -> None:
+        """Other messages for the next superstep. Between supersteps only."""
+        self._instance.replace_queue(messages)
+
     # ------------------------------------------------------------------------------------------------- running
 
     async def run(
@@ -188,18 +201,52 @@ class Workflow:
         """
         self._check_call(data, answers, checkpoint, cancel, store)
         checked = self._checked(answers) if answers is not None and checkpoint is None else {}
-        if inside is None:
-            scope = Scope(
-                self._instance, self._roles, self._types,
-                events=events, gate=gate, store=store, run=run_id, streaming=stream,
-            )  # fmt: skip
-        else:
-            scope = self._nested(inside)
         self._active = True
+        if inside is not None:
+            try:
+                return await self._guarded(self._nested(inside), data, answers, checked, checkpoint, cancel)
+            finally:
+                self._active = False
+        scope = Scope(
+            self._instance, self._roles, self._types,
+            events=events, gate=gate, store=store, run=run_id, streaming=stream,
+        )  # fmt: skip
+        scope.task = asyncio.create_task(
+            self._guarded(scope, data, answers, checked, checkpoint, cancel), name=f"run of {self.name}"
+        )
         try:
-            return await self._guarded(scope, data, answers, checked, checkpoint, cancel)
+            return await self._awaited(scope, scope.task)
         finally:
-            self._active = False
+            self._active = bool(scope.abandoned)
+
+    async def _awaited(self, scope: Scope, task: asyncio.Task[RunResult]) -> RunResult:
+        """The end of the run. A cancelled run has a grace to end; nodes that go on are left behind, and it is said."""
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            loop = asyncio.get_running_loop()
+            end = loop.time() + 2 * GRACE
+            while not task.done() and loop.time() < end:
+                try:
+                    await asyncio.wait({task}, timeout=end - loop.time())
+                except asyncio.CancelledError:
+                    continue
+            if not task.done():
+                scope.left_behind(task)
+                self._leave(scope)
+                scope.status("CANCELLED")
+                scope.emit = scope.store = None
+            elif not task.cancelled():
+                task.exception()
+            raise
+
+    def _leave(self, scope: Scope) -> None:
+        """Says which nodes go on although they were cancelled."""
+        nodes: set[str | None] = {running_node(task) for task in scope.abandoned}
+        for node in nodes - {None} or nodes:
+            who = "A node" if node is None else f"Node {node!r}"
+            scope.tell(RunWarned, f"{who} does not stop; the run ended without it", node)
 
     def _nested(self, outer: Context) -> Scope:
         scope = Scope(
@@ -235,7 +282,9 @@ class Workflow:
         if isinstance(checkpoint, str) and store is None:
             raise RunRejected("Resuming a checkpoint by its id needs the store that has it")
         if self._active:
-            raise RunRejected("This instance is already running; wait for the run or make another instance")
+            raise RunRejected(
+                "This instance is already running, or a node of its last run does not end; make another instance"
+            )
         if data is not _UNSET and self._instance.queue:
             raise RunRejected(
                 "Messages of an earlier run are left in this instance; resume a checkpoint or make another instance"
@@ -267,8 +316,12 @@ class Workflow:
         except BaseException as error:
             self._instance.state.discard()
             scope.settle(by_arrival=self._by_arrival)
+            if scope.abandoned and not scope.inside:
+                self._leave(scope)
             if isinstance(error, asyncio.CancelledError) or scope.cancelled():
                 scope.status("CANCELLED")
+                if scope.abandoned:
+                    scope.emit = scope.store = None
                 if isinstance(error, asyncio.CancelledError):
                     raise
                 raise asyncio.CancelledError from error
@@ -284,7 +337,7 @@ class Workflow:
 
     async def _input(self, scope: Scope, data: Any) -> None:
         self._instance.superstep = 0
-        scope.superstep = 0
+        scope.at(0)
         start = self.executors[self.start]
         if start.handler_for(data) is None:
             wanted = ", ".join(type_name(kind) for kind in start.accepts)
@@ -293,7 +346,7 @@ class Workflow:
                 [start.id],
             )
         source = internal(start.id)
-        scope.queue(QueuedMessage(scope.id("m"), source, start.id, data, purpose="input"))
+        scope.message(source, start.id, data, purpose="input")
         await self._save(scope, "input")
 
     async def _resume(self, scope: Scope, checkpoint: str | Checkpoint, answers: Mapping[str, Any] | None) -> None:
@@ -304,7 +357,7 @@ class Workflow:
             except CheckpointNotFound as error:
                 raise ResumeError(str(error)) from error
         await self.restore(checkpoint)
-        scope.superstep = self._instance.superstep
+        scope.at(self._instance.superstep)
         for request in self.pending_requests:
             if not answers or request.id not in answers:
                 scope.show(request, again=True)
@@ -350,11 +403,7 @@ class Workflow:
         for id, value in answers.items():
             request = self._instance.requests.pop(id)
             scope.tell(RequestAnswered, id, request.node, value)
-            scope.queue(
-                QueuedMessage(
-                    scope.id("m"), internal(request.node), request.node, value, "response", None, "answer", request
-                )
-            )
+            scope.message(internal(request.node), request.node, value, "response", None, "answer", request)
         await self._save(scope, "answers")
 
     async def _cancel(self, scope: Scope, ids: Sequence[str]) -> None:
@@ -373,15 +422,19 @@ class Workflow:
 
     async def _loop(self, scope: Scope) -> None:
         instance = self._instance
-        breath = time.perf_counter()
+        breath = perf_counter()
         while instance.superstep < self.max_supersteps:
-            scope.superstep = instance.superstep + 1
+            scope.at(instance.superstep + 1)
             if scope.gate is not None and not scope.inside:
-                await scope.gate.before_superstep(scope.superstep, instance.queued())
-            if time.perf_counter() - breath > _BREATH:
+                queued = await scope.gate.before_superstep(scope.superstep, instance.queued())
+                if queued is not None:
+                    instance.replace_queue(queued)
+            if perf_counter() - breath > _BREATH:
                 await asyncio.sleep(0)
-                breath = time.perf_counter()
+                breath = perf_counter()
             await self._superstep(scope)
+            if scope.cancelled():
+                raise asyncio.CancelledError  # a node swallowed the cancellation and ended all the same
             if not instance.queue:
                 return
         if instance.queue:
@@ -394,18 +447,19 @@ class Workflow:
     async def _superstep(self, scope: Scope) -> None:
         instance, number, emit = self._instance, scope.superstep, scope.emit
         if emit is not None:
-            emit(SuperstepStarted(scope.now(), number, scope.inside))
+            emit(_superstep_started(scope.now(), number, scope.inside))
         superstep = Superstep(scope, self._routes)
         await superstep.deliver(instance.take())
         instance.superstep = number
-        for key, nodes in instance.state.commit():
-            scope.tell(StateConflict, number, key, nodes)
+        if instance.state.written:
+            for key, nodes in instance.state.commit():
+                scope.tell(StateConflict, number, key, nodes)
         scope.settle(by_arrival=self._by_arrival)
-        if not self._by_arrival:
+        if not self._by_arrival and len(instance.queue) > 1:
             instance.queue = superstep.order(instance.queue)
-        checkpoint = await self._save(scope, "superstep")
+        checkpoint = None if scope.store is None else await self._save(scope, "superstep")
         if emit is not None:
-            emit(SuperstepFinished(scope.now(), number, checkpoint, scope.inside))
+            emit(_superstep_finished(scope.now(), number, checkpoint, scope.inside))
 
     async def _save(self, scope: Scope, kind: Literal["input", "superstep", "answers"]) -> str | None:
         """Saves a checkpoint if there is a store. A failure is an event; the run goes on without this one."""
@@ -419,4 +473,6 @@ class Workflow:
             return None
         self._instance.last_checkpoint = checkpoint.id
         scope.tell(CheckpointSaved, checkpoint.id, checkpoint.parent, kind, checkpoint.superstep, size)
+        if scope.checkpoint_saved is not None:
+            await scope.checkpoint_saved(checkpoint.id, checkpoint.superstep)
         return checkpoint.id
