@@ -51,6 +51,8 @@ class ShownRun(QObject):
         """The state chip: "Pausing: waits for Writer", "Paused before superstep 4 — breakpoint on Join"."""
         self.paused_at: str | None = None
         """Node whose breakpoint holds the run."""
+        self.next_superstep = 0
+        """The superstep that a paused run does next, or in which a breakpoint holds it; 0: it is not paused."""
         self.branch: str | None = None
         """Branch that is shown."""
         self.here: str | None = None
@@ -117,6 +119,7 @@ class ShownRun(QObject):
                 return
         self._update_tree(session, session.state.value)
         self._refresh_queue(session)
+        self.next_superstep = session.superstep if session.state is RunState.PAUSED else 0
         self._set_state(session.state, session.sentence, session.paused_at)
 
     def _update_tree(self, session: RunSession, state: str) -> None:
@@ -131,6 +134,8 @@ class ShownRun(QObject):
 
     def _set_state(self, state: RunState, sentence: str = "", paused_at: str | None = None) -> None:
         sentence = sentence or state_sentence(state, superstep=0)
+        if state is not RunState.PAUSED:
+            self.next_superstep = 0
         if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
             self.state, self.sentence, self.paused_at = state, sentence, paused_at
             self.state_changed.emit()

@@ -249,11 +249,13 @@ def test_breakpoints_hold_are_kept_and_can_be_set_while_running(on_loop: OnLoop)
         run.run("go")
         await desk.reach(S.PAUSED)
         assert (run.paused_at, run.sentence) == ("b", "Paused before superstep 2 — breakpoint on B")
+        assert (run.next_superstep, [q.source for q in run.queued]) == (2, ["a"])
         run.toggle_breakpoint("end")
         run.run("go")
         await until(lambda: run.paused_at == "end", 5)
         run.stop()
         await desk.reach(S.CANCELLED)
+        assert run.next_superstep == 0
 
     on_desk(on_loop, three, script)
 

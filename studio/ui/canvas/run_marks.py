@@ -129,8 +129,7 @@ def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:
     """Nodes that run next while the run is paused, with the words for it."""
     if run.state != RunState.PAUSED:
         return {}
-    number = run.supersteps[-1].number + 1 if run.supersteps else 1
-    text = tr("next: superstep {n}").format(n=number)
+    text = tr("next: superstep {n}").format(n=run.next_superstep)
     targets: set[str] = {q.target for q in run.queued if q.target}
     for message in run.queued:
         for edge in message.edges:

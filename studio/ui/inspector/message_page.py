@@ -112,9 +112,9 @@ class MessagePage(InspectorPage):
         run = self.workspace.run
         self._facts.add(tr("Type"), Chip(self.theme, view.type_name, square=True))
         sent = self._sent()
-        now = sent.superstep if sent is not None else max((s.number for s in run.supersteps), default=0)
+        now = sent.superstep if sent is not None else max(0, run.next_superstep - 1)
         self._facts.add(tr("Sent in"), self._sent_in(now, sent))
-        self._facts.add(tr("Delivered in"), tr("superstep {number}").format(number=now + 1))
+        self._facts.add(tr("Delivered in"), tr("superstep {number}").format(number=run.next_superstep or now + 1))
         waiting = self._join_buffer(view)
         if waiting:
             self._facts.add(tr("Join buffer"), waiting, "run_t")

@@ -114,7 +114,7 @@ class RunPanel(Panel):
         run = workspace.run
         if outputs_shown(workspace) and run.state in ENDED:
             return 0
-        return run.supersteps[-1].number if run.supersteps else 0
+        return next((s.number for s in reversed(run.supersteps) if s.invocations or s.ended is not None), 0)
 
     def _show_list(self) -> None:
         if self.workspace is not None:

@@ -44,7 +44,8 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
         views = [run.invocations[i] for i in step.invocations if i in run.invocations]
         bars = tuple(_bar(view, start, before, whole, now) for view in views)
         status = step_status(step, views)
-        made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(end - start)))
+        if views or step.ended is not None:
+            made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(end - start)))
         before += end - start
         last_end = end
     if run.state in _HELD and run.queued:
@@ -97,14 +98,13 @@ def _bar(view: InvocationView, start: float, before: float, whole: float, now: f
 
 def _next(workspace: Workspace) -> Row:
     run, workflow = workspace.run, workspace.document.workflow
-    number = max((s.number for s in run.supersteps), default=0) + 1
     names: list[str] = []
     for queued in run.queued:
         names += target_names(workflow, queued.target, queued.edges)
     distinct = list(dict.fromkeys(names))
     who = ", ".join(distinct[:2]) + (f" + {len(distinct) - 2}" if len(distinct) > 2 else "")
     text = counted(len(run.queued), tr("next · 1 message"), tr("next · {count} messages"))
-    return Row("next", number, who or tr("next superstep"), "waiting", time=text)
+    return Row("next", run.next_superstep, who or tr("next superstep"), "waiting", time=text)
 
 
 def _waited(value: float) -> str:

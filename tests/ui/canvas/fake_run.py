@@ -15,6 +15,7 @@ class FakeRun(RunModel):
         self.state = RunState.IDLE
         self.sentence = ""
         self.paused_at = None
+        self.next_superstep = 0
         self.branch = None
         self.nodes = {}
         self.invocations = {}

@@ -130,7 +130,7 @@ def test_problems_are_badges(make_canvas: Make) -> None:
 def test_run_states_footers_and_pills(make_canvas: Make) -> None:
     view = make_canvas(research_brief())
     run = _run(view)
-    run.state = RunState.PAUSED
+    run.state, run.next_superstep = RunState.PAUSED, 4
     run.paused_at = "join"
     run.breakpoints = frozenset({"join", "writer"})
     run.supersteps = [SuperstepView(3, 0.0, 9.8)]

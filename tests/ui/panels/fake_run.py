@@ -94,7 +94,7 @@ def paused(run: FakeRun) -> None:
     """Run 13 of the research brief, paused before superstep 4."""
     run.state = RunState.PAUSED
     run.sentence = "Paused before superstep 4 — breakpoint on Join"
-    run.paused_at = "join"
+    run.paused_at, run.next_superstep = "join", 4
     run.branch, run.here = "main", "m3"
     run.breakpoints = frozenset({"join", "writer", "publisher"})
     rows = (

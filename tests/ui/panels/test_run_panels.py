@@ -32,6 +32,13 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
     assert (round(left, 2), round(width, 2), token) == (0.43, 0.47, "done")
 
 
+def test_a_breakpoint_inside_a_superstep_is_one_row(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    run.supersteps.append(SuperstepView(4, 39.1, answers=["you approved the plan"]))
+    assert [(r.kind, r.number) for r in rows(workspace, 40.0)][-3:] == [("superstep", 3), ("answer", 4), ("next", 4)]
+    assert show(RunPanel).shown_superstep == 3
+
+
 def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(RunPanel)
     assert panel._stack.currentIndex() == 0
