@@ -45,6 +45,13 @@ class ChoiceBox(ComboBox):
             self.addItem(text, value)
         self.setCurrentIndex(-1)
 
+    def follow_choices(self, choices: Sequence[tuple[object, str]]) -> None:
+        """Other choices while a value is shown, which stays."""
+        if choices != [(self.itemData(i), self.itemText(i)) for i in range(self.count())]:
+            value = self.currentData()
+            self.set_choices(choices)
+            self.show_value(value)
+
     def show_value(self, value: object) -> None:
         """Shows a value; one that is not among the choices is shown as it is."""
         index = next((i for i in range(self.count()) if self.itemData(i) == value), -1)

@@ -41,7 +41,7 @@ def page_key(workspace: Workspace) -> Key:
         return ("checkpoint", selection.checkpoint)
     keys = [_item_key(thing) for thing in _things(workflow, selection.items)]
     if not keys:
-        return ("workflow", *(n.id for n in workflow.nodes))
+        return ("workflow",)
     return keys[0] if len(keys) == 1 else ("several", *(key[1] for key in keys))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -90,14 +90,17 @@ class WorkflowPage(InspectorPage):
             return True
         return super().focus_field(name)
 
-    def _nodes(self) -> Sequence[tuple[str, str]]:
+    def _nodes(self) -> list[tuple[str, str]]:
         nodes = self.workspace.document.workflow.nodes
         return [(n.id, n.name or n.id) for n in nodes if not isinstance(n, JoinNode)]
 
     def _add_run(self) -> None:
         assert self.form is not None
         section = Section(self.theme, tr("Run"))
-        start = builder.choice(self.form, "start", tr("Start node"), [*self._nodes()], marked=False)
+        start = builder.choice(self.form, "start", tr("Start node"), self._nodes(), marked=False)
+        box = start.editor
+        if isinstance(box, builder.ChoiceBox):
+            self.follow(lambda: box.follow_choices(self._nodes()))
         most = builder.number(
             self.form,
             "max_supersteps",

@@ -38,6 +38,7 @@ class ChipsField(QWidget):
         self._theme, self._offer, self._add_text, self._icon, self._more = theme, offer, add_text, icon, more
         self._label_of = label_of
         self._values: tuple[str, ...] = ()
+        self._labels: tuple[str, ...] = ()
         self._current = -1
         self._rects: list[QRect] = []
         self._add_rect = QRect()
@@ -56,11 +57,17 @@ class ChipsField(QWidget):
         """The chips, in order."""
         return self._values
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the chips say."""
+        return self._labels
+
     def show_value(self, value: object) -> None:
         """Shows a tuple of strings; None is "mixed" and shown as empty."""
         values = tuple(str(v) for v in value) if isinstance(value, tuple | list) else ()
-        if values != self._values:
-            self._values = values
+        labels = tuple(map(self._label_of, values))
+        if (values, labels) != (self._values, self._labels):
+            self._values, self._labels = values, labels
             self._current = min(self._current, len(values) - 1)
             self._arrange()
             self.updateGeometry()
@@ -156,7 +163,7 @@ class ChipsField(QWidget):
         room = rect.right() - 18 - x
         painter.drawText(
             QPoint(x, baseline),
-            metrics.elidedText(self._label_of(self._values[index]), Qt.TextElideMode.ElideRight, room),
+            metrics.elidedText(self._labels[index], Qt.TextElideMode.ElideRight, room),
         )
         painter.drawPixmap(
             QPoint(rect.right() - 15, rect.top() + (rect.height() - 10) // 2),
@@ -168,8 +175,8 @@ class ChipsField(QWidget):
         extra = 7 + (17 if self._icon else 0) + 5 + 18
         x, y = _EDGE + 1, _EDGE
         rects: list[QRect] = []
-        for value in self._values:
-            wide = min(metrics.horizontalAdvance(self._label_of(value)) + extra, width - 2 * _EDGE - 2)
+        for label in self._labels:
+            wide = min(metrics.horizontalAdvance(label) + extra, width - 2 * _EDGE - 2)
             if x > _EDGE + 1 and x + wide > width - _EDGE:
                 x, y = _EDGE + 1, y + self._chip_height + _GAP
             rects.append(QRect(x, y, wide, self._chip_height))

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
-from studio.document.edits import Remove, SetFields
+from studio.document.edits import Remove, SetFields, SetWorkflow
 from studio.document.model import AgentNode, FunctionNode, JoinNode
 from studio.ui.inspector import InspectorPanel
+from studio.ui.inspector.builder import ChoiceBox
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.workflow_page import WorkflowPage
@@ -191,6 +192,22 @@ def test_a_deleted_node_leaves_the_workflow_page(show: Show, workspace: Workspac
     workspace.selection.select(("editor",))
     workspace.document.execute(Remove("nodes", "editor"), "Delete")
     assert isinstance(panel.page, WorkflowPage)
+
+
+def test_the_workflow_page_follows_new_names(show: Show, workspace: Workspace) -> None:
+    document = workspace.document
+    document.execute(SetWorkflow({"start": "planner", "outputs": ("writer",)}), "Set")
+    panel = show(InspectorPanel)
+    start, outputs = (form(panel).field(name).editor for name in ("start", "outputs"))  # type: ignore[union-attr]
+    assert isinstance(start, ChoiceBox)
+    assert isinstance(outputs, ChipsField)
+    for node, name in (("planner", "Lead"), ("writer", "Author")):
+        document.execute(SetFields("nodes", node, {"name": name}), "Rename")
+    assert (start.currentText(), outputs.labels) == ("Lead", ("Author",))
+    assert [start.itemText(i) for i in range(start.count())].count("Author") == 1
+    document.execute(Remove("nodes", "editor"), "Delete")
+    assert form(panel).field("start").editor is start  # type: ignore[union-attr]
+    assert start.findData("editor") == -1
 
 
 def test_function_code_and_module_function(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
