@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from studio.document import types
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, Insert, SetFields, SetPlaces
@@ -236,7 +238,27 @@ def _through_pass(workflow: Workflow, start: Junction, target: str, case: str | 
         else SetFields("edges", start.id, {"targets": (*start.targets, pass_id)})
     )
     second = connect(first.apply(inner).workflow, pass_id, target)
-    return second if isinstance(second, Problem) else Batch((*edits, first, second))
+    return built_on((*edits, first), second)
 
 
-__all__ = ["DEFAULT", "connect", "default_id", "junction_targets", "new_case", "or_else", "refusal", "type_problem"]
+def built_on(edits: tuple[Edit, ...], last: Edit | Problem) -> Edit | Problem:
+    """One step of ``edits`` and a last one, which was made for the document after them. Was the last one refused, its
+    quick fix begins with them too."""
+    if not isinstance(last, Problem):
+        return Batch((*edits, last))
+    if last.fix is None:
+        return last
+    return replace(last, fix=Fix(last.fix.text, Batch((*edits, last.fix.edit))))
+
+
+__all__ = [
+    "DEFAULT",
+    "built_on",
+    "connect",
+    "default_id",
+    "junction_targets",
+    "new_case",
+    "or_else",
+    "refusal",
+    "type_problem",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.document.connecting import DEFAULT, connect, junction_targets, new_case, refusal, type_problem
+from studio.document.connecting import DEFAULT, built_on, connect, junction_targets, new_case, refusal
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces
 from studio.document.geometry import FAN_OUT, GAP_X, SWITCH, between, free_place, moved, size_of
@@ -42,7 +42,7 @@ def reconnect(
         return kept
     again = connect(rest, new_source, new_target)
     if isinstance(again, Problem):
-        return again
+        return built_on((removed,), again)
     return Batch((removed, again, *_carried(again.apply(rest).workflow, rest, found)))
 
 
@@ -137,8 +137,8 @@ def insert_on_edge(
         middle = between(workflow, found.source, found.target, size_of(grown, new_id))
         edit = Batch((edit, SetPlaces({new_id: middle}))) if middle is not None else edit
         grown = edit.apply(workflow).workflow
-    wired = drop_on_edge(grown, line_id, new_id)
-    return wired if isinstance(wired, Problem) else (Batch((edit, wired)), new_id)
+    wired = built_on((edit,), drop_on_edge(grown, line_id, new_id))
+    return wired if isinstance(wired, Problem) else (wired, new_id)
 
 
 def drop_on_edge(workflow: Workflow, line_id: str, item_id: str) -> Edit | Problem:
@@ -149,20 +149,36 @@ def drop_on_edge(workflow: Workflow, line_id: str, item_id: str) -> Edit | Probl
     if workflow.node(item_id) is None or isinstance(workflow.node(item_id), JoinNode):
         return _through(workflow, found, item_id)
     if found.kind in ("fan_in", "into_switch", "into_fan_out"):
-        first: Edit = (
-            _replaced_source(workflow, found.edge, found.source, item_id)
-            if found.kind == "fan_in"
-            else SetFields("edges", found.edge, {"source": item_id})
-        )
-        second = connect(first.apply(workflow).workflow, found.source, item_id)
-        return second if isinstance(second, Problem) else Batch((first, second))
+        first = _from_other(workflow, found, item_id)
+        if isinstance(first, Problem):
+            return first
+        return built_on((first,), connect(first.apply(workflow).workflow, found.source, item_id))
     origin = getattr(workflow.edge(found.edge), "source", None)
-    refused = type_problem(workflow, origin, item_id) if isinstance(origin, str) else None
+    refused = refusal(workflow, origin, item_id) if isinstance(origin, str) else _in_group(workflow, found, item_id)
     if refused is not None:
         return refused
     first = _replaced_target(workflow, found, item_id)
-    second = connect(first.apply(workflow).workflow, item_id, found.target)
-    return second if isinstance(second, Problem) else Batch((first, second))
+    return built_on((first,), connect(first.apply(workflow).workflow, item_id, found.target))
+
+
+def _from_other(workflow: Workflow, found: Line, source: str) -> Edit | Problem:
+    """The line into a barrier, switch or fan-out from another source; or why that source cannot have it."""
+    if found.kind == "fan_in":
+        if pair(workflow, source, found.target) is not None:
+            return connect(workflow, source, found.target)  # a problem that says why
+        return _replaced_source(workflow, found.edge, found.source, source)
+    junction = workflow.edge(found.edge)
+    assert isinstance(junction, SwitchEdge | FanOutEdge)
+    refused = (refusal(workflow, source, target) for target in junction_targets(junction))
+    return next((r for r in refused if r is not None), SetFields("edges", found.edge, {"source": source}))
+
+
+def _in_group(workflow: Workflow, found: Line, target: str) -> Problem | None:
+    """Why a switch or fan-out without a source cannot lead to a target: it does so already."""
+    junction = workflow.edge(found.edge)
+    if not isinstance(junction, SwitchEdge | FanOutEdge) or target not in junction_targets(junction):
+        return None
+    return Problem("duplicate_edge", f"“{junction.name}” leads to “{name_of(workflow, target)}” already.", found.id)
 
 
 def _through(workflow: Workflow, found: Line, item_id: str) -> Edit | Problem:
@@ -173,7 +189,7 @@ def _through(workflow: Workflow, found: Line, item_id: str) -> Edit | Problem:
     for source, target in ((found.source, item_id), (item_id, found.target)):
         edit = connect(now, source, target)
         if isinstance(edit, Problem):
-            return edit
+            return built_on(tuple(edits), edit)
         edits.append(edit)
         now = edit.apply(now).workflow
     switch = now.edge(item_id)

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from studio.document.model import AgentNode, ToolDecl, Workflow
 from studio.export.python_types import FRAMEWORK
-from studio.export.source import Module, literal, long_string, region, string
+from studio.export.source import Module, literal, long_string, one_line, region, string
 
 _APPROVAL = {"never": "never_require", "always": "always_require", "caller": "never_require"}
 
@@ -22,7 +22,7 @@ VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL"
 
 def agents_module(workflow: Workflow) -> str:
     """The source of ``agents.py``."""
-    module = Module(f"Agents of {_plain(workflow.name)}.")
+    module = Module(f"Agents of {one_line(workflow.name)}.")
     module.need("os")
     module.need("agent_framework.openai", "OpenAIChatCompletionClient")
     module.blocks.append(f"VARIABLES = {literal(VARIABLES)}")
@@ -38,10 +38,6 @@ def agents_module(workflow: Workflow) -> str:
             module.blocks.append(_filter(module, agent))
         module.blocks.append(_agent(module, agent, [tools[t] for t in agent.tools if t in tools]))
     return module.text()
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "").replace('"', "'")
 
 
 def _variable(workflow: Workflow, tool: ToolDecl) -> str:
@@ -68,7 +64,7 @@ def _filter(module: Module, agent: AgentNode) -> str:
     module.need(FRAMEWORK, "Message")
     return (
         f"def {agent.id}_context(messages: list[Message]) -> list[Message]:\n"
-        f'    """What {_plain(agent.name)} takes from the conversation it is handed."""\n'
+        f'    """What {one_line(agent.name)} takes from the conversation it is handed."""\n'
         f"    result: Any = messages\n{region(agent.id, agent.context_filter or 'result = messages', 1)}\n"
         f"    return list(result)"
     )
@@ -80,7 +76,7 @@ def _agent(module: Module, agent: AgentNode, tools: list[str]) -> str:
     lines = [
         f"# node: {agent.id}",
         f"def {agent.id}(client: SupportsChatGetResponse[Any]) -> Agent:",
-        f'    """{_plain(agent.name)}."""',
+        f'    """{one_line(agent.name)}."""',
         "    return Agent(",
         "        client,",
         f"        {long_string(agent.instructions, 2)},",

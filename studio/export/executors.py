@@ -14,6 +14,7 @@ from studio.export.source import (
     is_async,
     literal,
     long_string,
+    one_line,
     region,
     string,
     with_relative_imports,
@@ -77,8 +78,7 @@ def _class(node: Node, doc: str, body: str) -> str:
 
 
 def _doc(text: str) -> str:
-    first = (text.strip().splitlines() or [""])[0]
-    return first.replace("\\", "").replace('"', "'")
+    return one_line((text.strip().splitlines() or [""])[0])
 
 
 # --------------------------------------------------------------------------------------------------- functions

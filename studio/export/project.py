@@ -10,7 +10,7 @@ from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, smoke
 from studio.export.agents import VARIABLES, agents_module
 from studio.export.python_types import types_module
-from studio.export.source import identifier, literal, region, string, with_relative_imports
+from studio.export.source import identifier, literal, one_line, region, string, with_relative_imports
 from studio.export.workflow_module import workflow_module
 from studio.settings.places import resource
 
@@ -106,7 +106,7 @@ def _main(workflow: Workflow) -> str:
 
 
 def _title(workflow: Workflow) -> str:
-    return " ".join(workflow.name.split()).replace("\\", "").replace('"', "'")
+    return one_line(workflow.name)
 
 
 def _pyproject(workflow: Workflow, name: str) -> str:

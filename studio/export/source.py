@@ -30,6 +30,12 @@ def class_name(node_id: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in node_id.split("_") if part) or "Node"
 
 
+def one_line(text: str) -> str:
+    """A text for a docstring or heading: one line, without what would end the docstring or cannot stand in source."""
+    shown = "".join(c for c in " ".join(text.split()) if c.isprintable() or ord(c) > 127)
+    return shown.replace("\\", "").replace('"', "'")
+
+
 def string(text: str) -> str:
     """A string literal in double quotes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")

@@ -17,14 +17,14 @@ from studio.document.model import (
 from studio.export import conditions, junctions
 from studio.export.executors import MODULES
 from studio.export.python_types import FRAMEWORK
-from studio.export.source import INDENT, Module, class_name, identifier, string
+from studio.export.source import INDENT, Module, class_name, identifier, one_line, string
 
 FIRST_LINES = "# exported workflow: format 1\n# layout: {package}.layout.json\n"
 
 
 def workflow_module(workflow: Workflow, package: str, main: str) -> str:
     """The source of ``workflow.py``; ``main`` is the text of the command-line part, empty for an inner workflow."""
-    module = Module(f"{_plain(workflow.name)}. Made with Superstep Studio.")
+    module = Module(f"{one_line(workflow.name)}. Made with Superstep Studio.")
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
     module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Workflow", "WorkflowBuilder")
@@ -40,10 +40,6 @@ def workflow_module(workflow: Workflow, package: str, main: str) -> str:
 
 
 SUPPORT = ".support"
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "").replace('"', "'")
 
 
 def _condition_names(module: Module, workflow: Workflow) -> dict[str, str]:
