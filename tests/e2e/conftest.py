@@ -25,7 +25,7 @@ def display() -> Iterator[Display]:
 
 
 @pytest.fixture
-def start(display: Display, tmp_path: Path) -> Iterator[Callable[..., Studio]]:
+def start(display: Display, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Studio]]:
     """Starts the program with folders of this test; whatever still runs at the end is killed by its pid."""
     running: list[Studio] = []
 
@@ -34,7 +34,10 @@ def start(display: Display, tmp_path: Path) -> Iterator[Callable[..., Studio]]:
         running.append(studio)
         return studio
 
+    failed_before = request.session.testsfailed
     yield make
+    if request.session.testsfailed > failed_before:
+        display.screenshot(SHOTS / f"failed-{request.node.name}.png")
     for studio in running:
         if studio.process.poll() is None:
             studio.kill()

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QTabBar,
+    QTextEdit,
     QWidget,
 )
 
@@ -57,10 +58,13 @@ def find(text: str, within: str = "") -> Place | None:
                 if action.text().replace("&", "").split("\t")[0] == text:
                     return rect(widget, widget.actionGeometry(action))
     for widget in widgets:
+        if type(widget).__name__ == "SegmentedControl" and (segment := _segment(widget, text)) is not None:
+            return rect(widget, segment)
+    for widget in widgets:
         if isinstance(widget, QAbstractItemView) and (row := _row(widget, text)) is not None:
             return rect(widget.viewport(), widget.visualRect(row))
     for widget in widgets:
-        if isinstance(widget, QLineEdit | QPlainTextEdit | QComboBox) and widget.accessibleName() == text:
+        if isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit | QComboBox) and widget.accessibleName() == text:
             return rect(widget)
     for widget in widgets:
         said = ""
@@ -82,6 +86,16 @@ def _is_within(widget: QWidget, name: str) -> bool:
     return not name
 
 
+def _segment(control: Any, text: str) -> QRect | None:
+    """The part of a segmented control with this text."""
+    texts = [shown for _, shown in control._choices]
+    if text not in texts:
+        return None
+    at = texts.index(text)
+    widths = control._widths()
+    return QRect(round(sum(widths[:at])) + 1, 0, round(widths[at]), control.height())
+
+
 def _row(view: QAbstractItemView, text: str) -> QModelIndex | None:
     model = view.model()
     if model is None:
@@ -100,11 +114,28 @@ def spot(window: Any, item_id: str, part: str) -> tuple[int, int]:
     return point.x(), point.y()
 
 
+def line_spot(window: Any, line_id: str) -> tuple[int, int]:
+    """The middle of a drawn line on the screen."""
+    canvas = window.page.canvas
+    item = canvas.canvas_scene.line_layer.items[line_id]
+    point = canvas.viewport().mapToGlobal(canvas.mapFromScene(item.mapToScene(item.path().pointAtPercent(0.5))))
+    return point.x(), point.y()
+
+
 def free_spot(window: Any, across: float, down: float) -> tuple[int, int]:
     """A place on the screen inside the canvas, as parts of its width and height."""
     view = window.page.canvas.viewport()
     point = view.mapToGlobal(QPoint(round(view.width() * across), round(view.height() * down)))
     return point.x(), point.y()
+
+
+def checkpoint_spot(window: Any, checkpoint: str) -> tuple[int, int] | None:
+    """The place on the screen of a checkpoint in the timeline."""
+    for view in QApplication.allWidgets():
+        if type(view).__name__ == "TimelineView" and view.isVisible() and checkpoint in view.plan.by_id:
+            point = view.viewport().mapToGlobal(view.center(view.plan.by_id[checkpoint]).toPoint())
+            return point.x(), point.y()
+    return None
 
 
 class Probe(QObject):
@@ -132,6 +163,8 @@ class Probe(QObject):
                 "find": find,
                 "spot": lambda item, part: spot(self._window, item, part),
                 "free_spot": lambda across, down: free_spot(self._window, across, down),
+                "line_spot": lambda line: line_spot(self._window, line),
+                "checkpoint_spot": lambda checkpoint: checkpoint_spot(self._window, checkpoint),
                 "QPoint": QPoint,
                 "app": QApplication.instance(),
             }
