@@ -1,4 +1,4 @@
-"""A person does the whole job: draw, run, step, rewind, branch, export. Real pointer, real keys; a screenshot a step."""
+"""The whole job: draw, run, step, rewind, branch, export. Real pointer, real keys; a screenshot at each step."""
 
 from __future__ import annotations
 
