@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.document.conditions import Condition, describe
-from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, SwitchEdge, Workflow
+from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, JoinNode, SwitchEdge, Workflow
 
 LineKind = Literal["direct", "handoff", "into_switch", "case", "default", "into_fan_out", "leg", "fan_in"]
 
@@ -101,6 +101,11 @@ def pairs(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
                 yield from ((source, target, leg_id(edge.id, target)) for target in edge.targets)
             case FanInEdge():
                 yield from ((source, edge.target, leg_id(edge.id, source)) for source in edge.sources)
+
+
+def counts(workflow: Workflow) -> tuple[int, int]:
+    """Nodes and edges as people count them: cards without join bars and rhombi, and the real edges."""
+    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), sum(1 for _ in pairs(workflow))
 
 
 def pair(workflow: Workflow, source: str, target: str) -> str | None:

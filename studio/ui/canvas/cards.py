@@ -10,6 +10,7 @@ from typing import Literal
 from studio.agents.messages import Usage
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import NodeView
+from studio.document.lines import counts
 from studio.document.model import (
     AgentNode,
     FanInEdge,
@@ -27,6 +28,7 @@ from studio.document.problems import Problem
 from studio.ui.paint import ChipLook, OctagonVariant
 from studio.ui.paint.numbers import seconds_text, tokens_text
 from studio.ui.text import tr
+from studio.ui.widgets.sources import counted
 
 PortLook = Literal["", "circle", "double", "square"]
 
@@ -84,7 +86,7 @@ def subtitle_of(workflow: Workflow, node: Node) -> str:
             return _first_line(node.text)
         case SubWorkflowNode():
             if node.embedded is not None:
-                return tr("embedded · {n} nodes").format(n=len(node.embedded.nodes))
+                return tr("embedded") + " · " + counted(counts(node.embedded)[0], tr("1 node"), tr("{count} nodes"))
             return (node.path or tr("no file yet")).rsplit("/", 1)[-1]
         case UnknownNode():
             return tr("from a newer version")

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of, pairs
-from studio.document.model import JoinNode, Workflow
+from studio.document.lines import name_of
+from studio.document.model import Workflow
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.paint import kind_name
 from studio.ui.text import tr
-
-
-def counts(workflow: Workflow) -> tuple[int, int]:
-    """Nodes (cards, not bars or rhombi) and real edges, through switches and fan-outs."""
-    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), sum(1 for _ in pairs(workflow))
+from studio.ui.widgets.sources import size_words
 
 
 def canvas_words(workflow: Workflow) -> str:
     """ "Workflow canvas, 6 nodes, 9 edges. Press F6 for the outline" """
-    nodes, edges = counts(workflow)
-    text = tr("Workflow canvas, {nodes} nodes, {edges} edges. Press F6 for the outline")
-    return text.format(nodes=nodes, edges=edges)
+    text = tr("Workflow canvas, {size}. Press F6 for the outline")
+    return text.format(size=size_words(workflow, ", "))
 
 
 def item_words(scene: CanvasScene, workspace: Workspace, item_id: str) -> str:

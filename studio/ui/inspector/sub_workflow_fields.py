@@ -14,6 +14,7 @@ from studio.ui.inspector.node_page import NodePage
 from studio.ui.text import tr
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.sources import size_words
 
 
 def sub_workflow_fields(page: NodePage, form: Form) -> None:
@@ -45,8 +46,8 @@ def _add_embedded(page: NodePage) -> None:
         inner = node.embedded
         embedded.setVisible(inner is not None)
         if isinstance(inner, Workflow):
-            text = tr("Holds a copy of {name}: {nodes} nodes, {edges} edges.")
-            embedded.set_text(text.format(name=inner.name, nodes=len(inner.nodes), edges=len(inner.edges)))
+            text = tr("Holds a copy of {name}: {size}.")
+            embedded.set_text(text.format(name=inner.name, size=size_words(inner, ", ")))
 
     page.follow(refresh)
 

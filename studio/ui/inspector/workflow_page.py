@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from studio.bridge.workspace import Workspace
-from studio.document.lines import lines, name_of
+from studio.document.lines import name_of
 from studio.document.model import JoinNode, OfflineScript, StateDecl, ToolDecl, TypeDecl
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form, Refused
@@ -21,6 +21,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import size_words
 
 _STATE = '[{"key": "rounds", "type": "integer", "initial": 0}]'
 _TYPES = '[{"name": "Score", "schema": {"type": "object", "properties": {"score": {"type": "integer"}}}}]'
@@ -75,9 +76,7 @@ class WorkflowPage(InspectorPage):
     def refresh(self) -> None:
         workflow = self.workspace.document.workflow
         self.header.title.set_text(workflow.name)
-        cards = sum(not isinstance(n, JoinNode) for n in workflow.nodes)
-        text = tr("Workflow · {nodes} nodes · {edges} edges")
-        self.header.subtitle.setText(text.format(nodes=cards, edges=sum(1 for _ in lines(workflow))))
+        self.header.subtitle.setText(tr("Workflow · {size}").format(size=size_words(workflow)))
         super().refresh()
 
     def focus_field(self, name: str) -> bool:

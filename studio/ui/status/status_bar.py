@@ -97,11 +97,9 @@ class StatusBar(QStatusBar):
         tint, icon = LOOKS.get(state, ("done", "circle-check"))
         self.state.show_text(tr(WORDS[state]), icon, ink_of(tint))
 
-    def show_counts(self, nodes: int, edges: int) -> None:
-        """How many nodes and edges the workflow has."""
-        node_word = tr("1 node") if nodes == 1 else tr("{n} nodes").format(n=nodes)
-        edge_word = tr("1 edge") if edges == 1 else tr("{n} edges").format(n=edges)
-        self.counts.setText(f"{node_word} · {edge_word}")
+    def show_counts(self, size: str) -> None:
+        """How many nodes and edges the workflow has, in words."""
+        self.counts.setText(size)
         self.counts.show()
 
     def show_problems(self, errors: int, warnings: int) -> None:

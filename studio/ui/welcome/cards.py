@@ -6,10 +6,12 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen, QTextLayout
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from studio.document.lines import counts
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.welcome.templates import Template
 from studio.ui.welcome.thumbnail import paint_picture, picture
+from studio.ui.widgets.sources import counted
 
 _PICTURE = 112
 
@@ -104,8 +106,7 @@ class TemplateCard(QAbstractButton):
 
     def _paint_tag(self, painter: QPainter, right: float, top: float) -> float:
         assert self.template is not None
-        number = sum(node.kind != "join" for node in self.template.workflow.nodes)
-        text = tr("1 node") if number == 1 else tr("{n} nodes").format(n=number)
+        text = counted(counts(self.template.workflow)[0], tr("1 node"), tr("{count} nodes"))
         metrics = QFontMetrics(self._theme.font("tiny"))
         width = metrics.horizontalAdvance(text) + 12
         tag = QRectF(right - width, top, width, metrics.height() + 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.document.lines import line, lines, name_of
+from studio.document.lines import counts, line, lines, name_of
 from studio.document.model import Workflow
 from studio.ui.text import tr
 
@@ -31,6 +31,13 @@ def target_names(workflow: Workflow, target: str | None, edges: Iterable[str]) -
     return [name_of(workflow, end) for end in dict.fromkeys(ends)]
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """ "1 message" or "3 messages": ``many`` has ``{count}``."""
-    return one if number == 1 else many.format(count=number)
+def counted(number: int, one: str, many: str, shown: str = "") -> str:
+    """ "1 message" or "3 messages": ``many`` has ``{count}``; ``shown`` is the number as it is written."""
+    return one if number == 1 else many.format(count=shown or number)
+
+
+def size_words(workflow: Workflow, between: str = " · ") -> str:
+    """ "6 nodes · 9 edges" """
+    nodes, edges = counts(workflow)
+    node_words = counted(nodes, tr("1 node"), tr("{count} nodes"))
+    return node_words + between + counted(edges, tr("1 edge"), tr("{count} edges"))

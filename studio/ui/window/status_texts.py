@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
-from studio.document.model import FanOutEdge, SwitchEdge, Workflow
 from studio.settings.profiles import OFFLINE_NAME
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import tr
+from studio.ui.widgets.sources import size_words
 
 
 def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str) -> None:
@@ -20,26 +20,12 @@ def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved
         return
     workflow = workspace.document.workflow
     bar.show_state(workspace.run.state)
-    bar.show_counts(*counts(workflow))
+    bar.show_counts(size_words(workflow))
     problems = workspace.problems.problems
     errors = sum(p.severity == "error" for p in problems)
     bar.show_problems(errors, sum(p.severity == "warning" for p in problems))
     bar.show_saved(saved)
     bar.show_selection(selection_text(workspace))
-
-
-def counts(workflow: Workflow) -> tuple[int, int]:
-    """Cards and lines: bars and rhombi are neither nodes nor edges, their legs are edges."""
-    cards = sum(node.kind != "join" for node in workflow.nodes)
-    lines = 0
-    for edge in workflow.edges:
-        if isinstance(edge, SwitchEdge):
-            lines += len(edge.cases) + (edge.default is not None) + (edge.source is not None)
-        elif isinstance(edge, FanOutEdge):
-            lines += len(edge.targets) + (edge.source is not None)
-        else:
-            lines += len(getattr(edge, "sources", ("",)))
-    return cards, lines
 
 
 def selection_text(workspace: Workspace) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 from studio.debugger.states import RunState
 from studio.document import commands
-from studio.document.model import Workflow
+from studio.document.model import AgentNode, Workflow
 from studio.settings.places import state_dir
 from studio.settings.preferences import Preferences, read_preferences
 from studio.settings.profiles import Profile, read_profiles, write_profiles
@@ -21,7 +21,6 @@ from studio.ui.main_window import MainWindow
 from studio.ui.settings_dialog import SettingsDialog
 from studio.ui.toolbar.state_chip import StateChip
 from studio.ui.window import memory
-from studio.ui.window.status_texts import counts
 from studio.ui.window.workflow_page import WorkflowPage
 from tests.ui.shell.still_run import StillRun
 
@@ -198,8 +197,8 @@ def test_counts_cards_and_lines() -> None:
     from studio.files import read_workflow
     from studio.settings.places import resource
 
-    assert counts(read_workflow(resource("templates", "research-brief.workflow.json")))[0] == 6
-    assert counts(Workflow()) == (0, 0)
+    assert size_words(read_workflow(resource("templates", "research-brief.workflow.json"))) == "6 nodes · 9 edges"
+    assert size_words(Workflow(nodes=(AgentNode(id="a"),))) == "1 node · 0 edges"
 
 
 def test_the_status_bar_tells_where_model_calls_go(window: MainWindow) -> None:
