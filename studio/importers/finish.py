@@ -208,7 +208,7 @@ def _edge(edge: DraftEdge, taken: set[str], draft: Draft) -> dict[str, Any]:
     made: dict[str, Any] = {"id": edge_id, "kind": edge.kind, **edge.data}
     match edge.kind:
         case "switch":
-            made.update(source=edge.source, name=draft.nodes[edge.source].label or edge.source)
+            made.update(source=edge.source)
             made["cases"] = [_case(case, taken) for case in edge.cases]
             if edge.default is not None:
                 made.update(default=edge.default.target, default_label="else")

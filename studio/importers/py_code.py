@@ -90,8 +90,14 @@ class KeptCode:
         found = [s for s in self._source.tree.body if id(s) in wanted]
         if found:
             parts = ["\n".join(dict.fromkeys(imports))] if imports else []
-            parts += [self._source.code(s) for s in found]
+            parts += [self._definition(s) for s in found]
             self._draft.modules[MODULE] = "\n\n\n".join(parts) + "\n"
+
+    def _definition(self, statement: ast.stmt) -> str:
+        """A definition with its decorators, those of the framework left out."""
+        code = self._source.code(statement)
+        kept = [d for d in getattr(statement, "decorator_list", []) if not _is_framework(d)]
+        return "".join(f"@{self._source.segment(d)}\n" for d in kept) + code
 
     # ------------------------------------------------------------------------------------------------- bodies
 
@@ -144,11 +150,28 @@ class KeptCode:
         )
 
 
+_FRAMEWORK = ("tool", "ai_function", "function_tool", "executor", "handler", "input_guardrail", "output_guardrail")
+
+
+def _is_framework(decorator: ast.expr) -> bool:
+    """Whether a decorator only tells the framework of the program about a function."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return (target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")) in _FRAMEWORK
+
+
 def free_names(node: ast.AST) -> set[str]:
     """The names that a piece of code reads and does not define itself."""
     read: set[str] = set()
     made: set[str] = set()
+    left_out = {
+        id(inner)
+        for decorator in getattr(node, "decorator_list", [])
+        if _is_framework(decorator)
+        for inner in ast.walk(decorator)
+    }
     for part in ast.walk(node):
+        if id(part) in left_out:
+            continue
         if isinstance(part, ast.Name):
             (made if isinstance(part.ctx, ast.Store) else read).add(part.id)
         elif isinstance(part, ast.arg):

@@ -269,8 +269,10 @@ class Reading:
         if isinstance(owner, Imported):
             path = f"{owner.path}.{node.attr}" if owner.path else node.attr
             return Imported(node, "", owner.module, path)
-        if isinstance(owner, Instance) and node.attr in owner.attributes:
-            return owner.attributes[node.attr]
+        if isinstance(owner, Instance):
+            found = owner.attributes.get(node.attr) or owner.kwargs.get(node.attr)
+            if found is not None:
+                return found
         return Unknown(node)
 
     # ------------------------------------------------------------------------------------------------- calls
@@ -280,7 +282,7 @@ class Reading:
         if self._calls > _MAX_CALLS:
             return Unknown(node)
         if isinstance(node.func, ast.Attribute):
-            owner = self.value(node.func.value, scope)
+            owner = self._listed(node.func, scope) or self.value(node.func.value, scope)
             if isinstance(owner, Instance):
                 return self._method(owner, node.func.attr, node, scope)
             if isinstance(owner, Items) and node.func.attr in ("append", "extend") and len(node.args) == 1:
@@ -308,6 +310,18 @@ class Reading:
             case Imported(module="asyncio", path="run") if args:
                 return args[0]
         return Unknown(node)
+
+    def _listed(self, called: ast.Attribute, scope: Scope) -> Items | None:
+        """The list behind ``x.field.append``: made at the first time."""
+        if called.attr not in ("append", "extend") or not isinstance(called.value, ast.Attribute):
+            return None
+        owner = self.value(called.value.value, scope)
+        if not isinstance(owner, Instance):
+            return None
+        found = owner.attributes.get(called.value.attr) or owner.kwargs.get(called.value.attr)
+        if found is None:
+            found = owner.attributes[called.value.attr] = Items(called)
+        return found if isinstance(found, Items) else None
 
     def arguments(self, node: ast.Call, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
         """The arguments of a call; ``*`` and ``**`` are opened where they are known."""

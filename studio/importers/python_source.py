@@ -30,9 +30,9 @@ class PythonSource:
     tree: ast.Module
     name: str = "imported"
 
-    def segment(self, node: ast.AST) -> str:
+    def segment(self, node: ast.AST | None) -> str:
         """The text of a part of the tree, as it was written."""
-        return ast.get_source_segment(self.text, node) or ""
+        return (ast.get_source_segment(self.text, node) or "") if node is not None else ""
 
     def code(self, node: ast.AST) -> str:
         """The text of a statement, its lines moved to the left margin."""

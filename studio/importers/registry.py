@@ -46,6 +46,8 @@ READERS: Mapping[str, Reader] = {
     "maf-yaml": _yaml_workflow,
     "maf-agent-yaml": _yaml_agent,
     "maf-python": _module("maf_python"),
+    "openai-agent-builder": _module("agent_builder"),
+    "openai-agents": _module("openai_agents"),
 }
 BUILDERS = ("maf-python", "own-export")
 """Formats with a build mode."""
