@@ -16,14 +16,12 @@ from studio.agents.messages import (
     ApprovalResponse,
     Message,
     Part,
-    Reasoning,
     Role,
-    Text,
     ToolCall,
     ToolResult,
     assistant,
 )
-from studio.agents.model_calls import ModelCaller
+from studio.agents.model_calls import ModelCaller, tell
 from studio.agents.pending import Batch
 from studio.agents.tool_runs import AskAgain, ToolRunner
 from studio.agents.tools import REJECTED, ArgumentsError, Tool, parse_arguments
@@ -190,7 +188,7 @@ class ToolLoop:
         reply = await self.model.ask(request, self._chunk if self.updates is not None else None)
         if self.updates is None:
             for part in (p for m in reply.messages for p in m.parts):
-                self._tell(part)
+                tell(self.hooks, part)
         return reply.messages[-1] if reply.messages else Message("assistant")
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
@@ -240,15 +238,9 @@ class ToolLoop:
         if self._tools_off and any(isinstance(p, ToolCall) for p in update.parts):
             update = replace(update, parts=tuple(p for p in update.parts if not isinstance(p, ToolCall)))
         for part in update.parts:
-            self._tell(part)
+            tell(self.hooks, part)
         if self.updates is not None and (update.parts or update.finish_reason or update.usage):
             self.updates(replace(update, author=self.author))
-
-    def _tell(self, part: Part) -> None:
-        if isinstance(part, Text):
-            self.hooks.tokens(part.text, "text")
-        elif isinstance(part, Reasoning):
-            self.hooks.tokens(part.text, "reasoning")
 
     def _update(self, parts: Sequence[Part], role: Role = "assistant") -> None:
         if self.updates is not None:

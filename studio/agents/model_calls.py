@@ -9,7 +9,7 @@ from functools import partial
 
 from studio.agents.client import ChatClient, ChatRequest, RunHooks
 from studio.agents.compaction.groups import Compactor
-from studio.agents.messages import AgentReply, AgentUpdate, Message, Usage
+from studio.agents.messages import AgentReply, AgentUpdate, Message, Part, Reasoning, Text, Usage
 from studio.agents.middleware import Answering, ChatMiddleware, ModelCall, answered
 from studio.agents.session import Session
 
@@ -100,3 +100,11 @@ class ModelCaller:
         self._usages.append(reply.usage)
         self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "")
         return reply
+
+
+def tell(hooks: RunHooks, part: Part) -> None:
+    """Tells a part of an answer as tokens, if it has text."""
+    if isinstance(part, Text):
+        hooks.tokens(part.text, "text")
+    elif isinstance(part, Reasoning):
+        hooks.tokens(part.text, "reasoning")

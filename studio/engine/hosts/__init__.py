@@ -1,4 +1,7 @@
-"""Ready-made nodes: agents of both hosts, functions, workflows, and the nodes that keep turns together."""
+"""Ready-made nodes: agents of both hosts, functions, workflows, and the nodes that keep turns together.
+
+The conversation runner's node is in ``runner`` and loads when it is used.
+"""
 
 from studio.engine.hosts.agent import AgentHost
 from studio.engine.hosts.function import FunctionExecutor
