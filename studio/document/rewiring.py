@@ -7,7 +7,7 @@ from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces
 from studio.document.geometry import FAN_OUT, GAP_X, SWITCH, between, free_place, moved, size_of
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
-from studio.document.lines import Line, line, name_of, pair
+from studio.document.lines import Line, line, lines, name_of, pair
 from studio.document.model import (
     DirectEdge,
     FanInEdge,
@@ -182,7 +182,11 @@ def _in_group(workflow: Workflow, found: Line, target: str) -> Problem | None:
 
 
 def _through(workflow: Workflow, found: Line, item_id: str) -> Edit | Problem:
-    """Through a bar or rhombus: the line goes, two are drawn; a switch takes the condition as its case."""
+    """Through a bar or rhombus: the line goes, two are drawn; a switch takes the condition as its case. A line with
+    a condition or a place in an order of its own keeps both: it leads to a pass node, and that one to the rest."""
+    bare = found.condition is None or isinstance(workflow.edge(item_id), SwitchEdge)
+    if found.kind in ("case", "default", "leg", "fan_in") or not bare:
+        return _through_behind_pass(workflow, found, item_id)
     removed = delete_items(workflow, (found.id,))
     edits: list[Edit] = [removed]
     now = removed.apply(workflow).workflow
@@ -199,6 +203,17 @@ def _through(workflow: Workflow, found: Line, item_id: str) -> Edit | Problem:
         cases = (*switch.cases[:-1], last.model_copy(update={"condition": condition, "label": ""}))
         edits.append(SetFields("edges", item_id, {"cases": cases}))
     return Batch(tuple(edits))
+
+
+def _through_behind_pass(workflow: Workflow, found: Line, item_id: str) -> Edit | Problem:
+    inserted = insert_on_edge(workflow, found.id, "pass")
+    if isinstance(inserted, Problem):
+        return inserted
+    edit, pass_id = inserted
+    grown = edit.apply(workflow).workflow
+    ends = (found.source, pass_id) if found.kind == "fan_in" else (pass_id, found.target)
+    bare = next(ln for ln in lines(grown) if (ln.source, ln.target) == ends)
+    return built_on((edit,), _through(grown, bare, item_id))
 
 
 # ------------------------------------------------------------------------------------------------- conversions

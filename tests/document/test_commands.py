@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from studio.document import commands
 from studio.document.conditions import Condition, Rule, describe
 from studio.document.lines import default_id, into_id, leg_id, lines
@@ -342,3 +343,52 @@ def test_cases_in_another_order() -> None:
     switch = drawing.edge("switch")
     assert isinstance(switch, SwitchEdge)
     assert [c.id for c in switch.cases] == ["switch_case_2", "switch_case_1"]
+
+
+@pytest.mark.parametrize("bar", ["switch", "fan_out", "join"])
+@pytest.mark.parametrize("which", ["switch_case_1", "switch:default"])
+def test_a_bar_on_a_case_keeps_the_order_and_condition_of_cases(bar: str, which: str) -> None:
+    drawing = Drawing("agent", "switch", "template", "template", "template")
+    drawing.connect("agent", "switch", "template")
+    drawing.connect("switch", "template_2")
+    drawing.connect("switch", "template_3")
+    wanted = Condition(name="kept", rule=Rule(value="yes"))
+    drawing.do(commands.set_condition(drawing.workflow, "switch_case_1", wanted))
+    before = drawing.edge("switch")
+    assert isinstance(before, SwitchEdge)
+    drawing.do(commands.insert_on_edge(drawing.workflow, which, bar))
+    after = drawing.edge("switch")
+    assert isinstance(after, SwitchEdge)
+    assert [(c.id, c.condition) for c in after.cases] == [(c.id, c.condition) for c in before.cases]
+    assert after.default is not None
+    led = after.default if which == "switch:default" else after.cases[0].target
+    assert drawing.node(led).kind == "pass"
+
+
+def test_a_bar_on_a_conditional_edge_leaves_the_condition_before_it() -> None:
+    drawing = Drawing("agent", "template")
+    drawing.connect("agent", "template")
+    drawing.do(commands.set_condition(drawing.workflow, "agent_to_template", Condition(rule=Rule(value="yes"))))
+    drawing.do(commands.insert_on_edge(drawing.workflow, "agent_to_template", "fan_out"))
+    kept = drawing.edge("agent_to_template")
+    assert isinstance(kept, DirectEdge)
+    assert kept.condition is not None
+    assert drawing.node(kept.target).kind == "pass"
+
+
+def test_a_fix_of_a_refusal_behind_a_pass_node_brings_the_node_along() -> None:
+    drawing = Drawing("agent", "fan_out", "switch", "template", "template")
+    drawing.connect("agent", "switch", "template")
+    refused = drawing.refused("fan_out", "switch")
+    assert refused.fix is not None
+    drawing.do(refused.fix.edit)
+    assert "dangling_edge" not in drawing.codes()
+
+
+def test_a_node_that_is_connected_already_is_not_put_on_an_edge_twice() -> None:
+    drawing = Drawing("agent", "template", "template")
+    drawing.connect("agent", "template")
+    drawing.connect("agent", "template_2")
+    refused = commands.drop_on_edge(drawing.workflow, "agent_to_template", "template_2")
+    assert isinstance(refused, Problem)
+    assert refused.code == "duplicate_edge"

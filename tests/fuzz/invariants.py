@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from studio.document.facts import edge_ends
 from studio.document.ids import is_valid
 from studio.document.lines import lines, pairs
-from studio.document.model import JoinNode, SwitchEdge, Workflow
+from studio.document.model import FanInEdge, JoinNode, SwitchEdge, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.area_items import FrameItem
 
@@ -51,10 +52,14 @@ def check_order(before: Workflow, after: Workflow, step: str) -> None:
     for old in before.edges:
         new = after.edge(old.id)
         if step != "order_cases" and isinstance(old, SwitchEdge) and isinstance(new, SwitchEdge):
-            first, second = [c.id for c in old.cases], [c.id for c in new.cases]
-            assert [i for i in first if i in second] == [i for i in second if i in first], f"cases of {old.id}"
-    first, second = [n.id for n in before.nodes], [n.id for n in after.nodes]
-    assert [i for i in first if i in second] == [i for i in second if i in first], "nodes changed their order"
+            assert _same_order([c.id for c in old.cases], [c.id for c in new.cases]), f"cases of {old.id}"
+        if step != "order_sources" and isinstance(old, FanInEdge) and isinstance(new, FanInEdge):
+            assert _same_order(old.sources, new.sources), f"sources of {old.id}"
+    assert _same_order([n.id for n in before.nodes], [n.id for n in after.nodes]), "nodes changed their order"
+
+
+def _same_order(before: Sequence[str], after: Sequence[str]) -> bool:
+    return [i for i in before if i in after] == [i for i in after if i in before]
 
 
 def check_canvas(view: CanvasView) -> None:
