@@ -43,6 +43,7 @@ def _module(name: str) -> Reader:
 
 
 READERS: Mapping[str, Reader] = {
+    "own-export": _module("own_export"),
     "maf-yaml": _yaml_workflow,
     "maf-agent-yaml": _yaml_agent,
     "maf-python": _module("maf_python"),
