@@ -282,7 +282,8 @@ def loop_problems(facts: Facts) -> Iterator[Problem]:
     for loop in _loops(steps):
         names = " → ".join(facts.name(i) for i in (*loop, loop[0]))
         most = facts.workflow.max_supersteps
-        message = f"Nothing ends the loop {names}: it runs until the limit of {most} supersteps and then fails."
+        limit = "1 superstep" if most == 1 else f"{most} supersteps"
+        message = f"Nothing ends the loop {names}: it runs until the limit of {limit} and then fails."
         yield Problem("endless_loop", message, loop[0], severity="warning")
 
 

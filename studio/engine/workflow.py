@@ -439,8 +439,9 @@ class Workflow:
                 return
         if instance.queue:
             nodes = sorted(instance.queue)
+            limit = "1 superstep" if self.max_supersteps == 1 else f"{self.max_supersteps} supersteps"
             raise ConvergenceError(
-                f"The limit of {self.max_supersteps} supersteps is reached and messages of {', '.join(nodes)} are left",
+                f"The limit of {limit} is reached and messages of {', '.join(nodes)} are left",
                 nodes,
             )
 

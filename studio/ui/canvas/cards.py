@@ -77,7 +77,7 @@ def subtitle_of(workflow: Workflow, node: Node) -> str:
             tools = len(node.tools)
             if not tools:
                 return model
-            return f"{model} · {tr('1 tool') if tools == 1 else tr('{n} tools').format(n=tools)}"
+            return f"{model} · {counted(tools, tr('1 tool'), tr('{count} tools'))}"
         case FunctionNode():
             return _signature(workflow, node)
         case HumanInputNode():

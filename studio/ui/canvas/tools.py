@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 from studio.ui.paint import draw_glyph, draw_shadow, ink
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.sources import counted
 
 MARGIN = 14
 TOLD_MS = 4000
@@ -197,8 +198,8 @@ class RunSummary(FloatingBox):
 
     def show_counts(self, queued: int, following: int) -> None:
         """Hidden while nothing is queued."""
-        self._queued = tr("1 message queued") if queued == 1 else tr("{n} messages queued").format(n=queued)
-        self._next = tr("1 node runs next") if following == 1 else tr("{n} nodes run next").format(n=following)
+        self._queued = counted(queued, tr("1 message queued"), tr("{count} messages queued"))
+        self._next = counted(following, tr("1 node runs next"), tr("{count} nodes run next"))
         metrics = QFontMetrics(self.theme.font("small"))
         width = 8 + 16 + metrics.horizontalAdvance(self._queued) + 24 + metrics.horizontalAdvance(self._next) + 10
         self.setFixedSize(width + 2 * self.SHADOW, 28 + 2 * self.SHADOW)

@@ -21,6 +21,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Elided, IconLabel, Label, Prose
+from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField
 from studio.ui.window.document_tabs import DocumentPage
 
@@ -131,7 +132,7 @@ class ExportPage(DocumentPage):
         self._shown = path
         self._path.set_text(path)
         number = code.count("\n")
-        self._lines.set_text(tr("1 line") if number == 1 else tr("{n} lines").format(n=number))
+        self._lines.set_text(counted(number, tr("1 line"), tr("{count} lines")))
         main = path == workflow_file(self._files)
         glyphs = glyph_lines(self.workspace.document.workflow, code) if self.workspace and main else {}
         if changed:
@@ -273,7 +274,7 @@ class ExportPage(DocumentPage):
     def _on_copy_all_clicked(self) -> None:
         text = "\n\n".join(f"# ---- {path}\n{code}" for path, code in self._files.items())
         QGuiApplication.clipboard().setText(text)
-        self.said.emit(tr("Copied {n} files.").format(n=len(self._files)))
+        self.said.emit(counted(len(self._files), tr("Copied 1 file."), tr("Copied {count} files.")))
 
     def _on_write_clicked(self) -> None:
         path = self.workspace.document.path if self.workspace is not None else None
@@ -287,7 +288,7 @@ class ExportPage(DocumentPage):
             self._write_now(folder)
             return
         number = len(replaced)
-        count = tr("1 file") if number == 1 else tr("{n} files").format(n=number)
+        count = counted(number, tr("1 file"), tr("{count} files"))
         named = ", ".join(replaced[:4]) + (" …" if number > 4 else "")
         ask(
             self._theme,
@@ -307,7 +308,8 @@ class ExportPage(DocumentPage):
             detail = f"{problem.strerror}." if isinstance(problem, OSError) else str(problem)
             show_problem(self._theme, self, tr("The project could not be written."), detail)
             return
-        self.said.emit(tr("Wrote {n} files to {folder}.").format(n=len(written), folder=folder))
+        count = counted(len(written), tr("1 file"), tr("{count} files"))
+        self.said.emit(tr("Wrote {count} to {folder}.").format(count=count, folder=folder))
 
 
 def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) -> QWidget:

@@ -17,9 +17,9 @@ from studio.ui.inspector.form import Form, Refused
 from studio.ui.inspector.last_run import fill_messages, last_prompt
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.small_parts import estimate, said
-from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import counted, tokens_words
 
 _HOST = ("context", "context_filter", "trailing_user_turn", "session")
 _LIMITS = ("profile", "max_tokens")
@@ -27,7 +27,7 @@ _LIMITS = ("profile", "max_tokens")
 
 def tokens_caption(text: str) -> str:
     """The estimate beside *Instructions*."""
-    return tr("{count} tokens").format(count=count_text(estimate(text))) if text else ""
+    return tokens_words(estimate(text)) if text else ""
 
 
 def agent_fields(page: NodePage, form: Form) -> None:
@@ -126,7 +126,8 @@ def context_hint(page: NodePage) -> str:
     text = text.format(name=node.name, before=before)
     call = last_prompt(page.workspace, page.node_id)
     if call is not None:
-        text += " " + tr("{count} messages in {run}.").format(count=len(call.messages), run=run_name(page))
+        count = counted(len(call.messages), tr("1 message"), tr("{count} messages"))
+        text += " " + tr("{count} in {run}.").format(count=count, run=run_name(page))
     return text
 
 
@@ -156,8 +157,8 @@ def _add_prompt(page: NodePage) -> None:
         column.setContentsMargins(0, 0, 0, 0)
         fill_messages(page.theme, column, call.messages)
         section.add(holder["rows"])
-        tokens = count_text(sum(estimate(said(m)) for m in call.messages))
-        section.set_summary(tr("from {run} · {tokens} tokens").format(run=run_name(page), tokens=tokens))
+        tokens = tokens_words(sum(estimate(said(m)) for m in call.messages))
+        section.set_summary(tr("from {run} · {tokens}").format(run=run_name(page), tokens=tokens))
 
     page.body.add(section)
     page.follow(refresh)

@@ -17,6 +17,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import counted, tokens_words
 
 TONES = {"done": "done", "failed": "fail", "waiting": "wait", "running": "run", "queued": "run"}
 
@@ -117,9 +118,8 @@ class LastRun(Page):
             return
         section = Section(self._theme, tr("Effective prompt"))
         tokens = sum(estimate(said(m)) for m in call.messages)
-        section.set_summary(
-            tr("{messages} messages · {tokens} tokens").format(messages=len(call.messages), tokens=count_text(tokens))
-        )
+        count = counted(len(call.messages), tr("1 message"), tr("{count} messages"))
+        section.set_summary(f"{count} · {tokens_words(tokens)}")
         fill_messages(self._theme, section.body, call.messages)
         column.addWidget(section)
 

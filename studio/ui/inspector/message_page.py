@@ -19,7 +19,6 @@ from studio.ui.inspector.last_run import fill_messages
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check, Facts, estimate
 from studio.ui.inspector.trail import TrailRow
-from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -27,7 +26,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import counted, source_name, target_names
+from studio.ui.widgets.sources import counted, source_name, target_names, tokens_words
 from studio.ui.widgets.tabs import TabStrip
 from studio.ui.widgets.text_fields import TextBox
 
@@ -119,7 +118,7 @@ class MessagePage(InspectorPage):
         if waiting:
             self._facts.add(tr("Join buffer"), waiting, "run_t")
         messages = conversation(view.data)
-        size = tr("{tokens} tokens").format(tokens=count_text(estimate(view.text)))
+        size = tokens_words(estimate(view.text))
         if messages:
             size += " · " + counted(len(messages), tr("1 message"), tr("{count} messages"))
         self._facts.add(tr("Size"), size)

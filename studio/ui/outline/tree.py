@@ -8,6 +8,7 @@ from studio.document.lines import default_id, lines, name_of
 from studio.document.model import FanInEdge, FanOutEdge, JoinNode, SwitchEdge, UnknownEdge, Workflow
 from studio.document.order import run_order
 from studio.ui.text import tr
+from studio.ui.widgets.sources import counted
 
 
 @dataclass(slots=True)
@@ -71,7 +72,7 @@ def _junction_detail(edge: object) -> str:
             return tr("chooses") if edge.selection else tr("in parallel")
         case SwitchEdge():
             count = len(edge.cases) + (edge.default is not None)
-            return tr("1 case") if count == 1 else tr("{n} cases").format(n=count)
+            return counted(count, tr("1 case"), tr("{count} cases"))
     return ""
 
 

@@ -16,6 +16,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import CheckBox, ComboBox, RadioButton
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.labels import Label
+from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField, TextBox
 
 FEW = 4
@@ -84,9 +85,9 @@ class TextValue(ValueField):
             return MISSING
         most, least = self._schema.get("maxLength"), self._schema.get("minLength")
         if isinstance(most, int) and len(text) > most:
-            raise Wrong(tr("Use at most {count} characters.").format(count=most))
+            raise Wrong(counted(most, tr("Use at most 1 character."), tr("Use at most {count} characters.")))
         if isinstance(least, int) and len(text) < least:
-            raise Wrong(tr("Use at least {count} characters.").format(count=least))
+            raise Wrong(counted(least, tr("Use at least 1 character."), tr("Use at least {count} characters.")))
         pattern = self._schema.get("pattern")
         if isinstance(pattern, str) and re.search(pattern, text) is None:
             raise Wrong(tr("This does not have the form {pattern}.").format(pattern=pattern))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from studio.engine import events as ev
 from studio.ui.text import tr
+from studio.ui.widgets.sources import counted
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _QUIET = ("t", "node", "superstep", "inside", "invocation")
@@ -37,9 +38,8 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
         case ev.ToolStarted():
             return f"{event.call.name}({event.call.arguments})"
         case ev.ModelCallStarted():
-            return tr("{count} messages to {model}").format(
-                count=len(event.messages), model=event.model or tr("the model")
-            )
+            count = counted(len(event.messages), tr("1 message"), tr("{count} messages"))
+            return tr("{count} to {model}").format(count=count, model=event.model or tr("the model"))
         case ev.LinePrinted():
             return event.text
         case ev.StatusChanged():

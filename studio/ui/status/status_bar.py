@@ -9,6 +9,7 @@ from studio.debugger.states import RunState
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.toolbar.state_chip import LOOKS, ink_of
+from studio.ui.widgets.sources import counted
 
 WORDS: dict[RunState, str] = {
     RunState.IDLE: "Ready",
@@ -106,9 +107,9 @@ class StatusBar(QStatusBar):
         """How many problems there are; nothing if there are none."""
         parts = []
         if errors:
-            parts.append(tr("1 error") if errors == 1 else tr("{n} errors").format(n=errors))
+            parts.append(counted(errors, tr("1 error"), tr("{count} errors")))
         if warnings:
-            parts.append(tr("1 warning") if warnings == 1 else tr("{n} warnings").format(n=warnings))
+            parts.append(counted(warnings, tr("1 warning"), tr("{count} warnings")))
         self.problems.setVisible(bool(parts))
         self.problems.setText(" · ".join(parts))
         token = "fail_t" if errors else "wait_t"

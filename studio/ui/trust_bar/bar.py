@@ -13,6 +13,7 @@ from studio.ui.theme import Theme
 from studio.ui.trust_bar.code_dialog import CodeDialog
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided
+from studio.ui.widgets.sources import counted
 
 
 class TrustBar(QWidget):
@@ -68,7 +69,7 @@ class TrustBar(QWidget):
 
 def sentence(parts: list[Part]) -> str:
     """What the bar says."""
-    count = tr("1 piece of code") if len(parts) == 1 else tr("{n} pieces of code").format(n=len(parts))
+    count = counted(len(parts), tr("1 piece of code"), tr("{count} pieces of code"))
     return tr(
         "This file has {count} that you did not accept. You can look, edit, check and export; a run waits."
     ).format(count=count)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from studio.document.lines import counts, line, lines, name_of
 from studio.document.model import Workflow
+from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 
 _INTERNAL = "internal:"
@@ -41,3 +42,8 @@ def size_words(workflow: Workflow, between: str = " · ") -> str:
     nodes, edges = counts(workflow)
     node_words = counted(nodes, tr("1 node"), tr("{count} nodes"))
     return node_words + between + counted(edges, tr("1 edge"), tr("{count} edges"))
+
+
+def tokens_words(number: int) -> str:
+    """ "1 token", "1 204 tokens" """
+    return counted(number, tr("1 token"), tr("{count} tokens"), count_text(number))

@@ -10,6 +10,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.segments import SegmentedControl
+from studio.ui.widgets.sources import counted, tokens_words
 from studio.ui.widgets.style import sheet
 from studio.ui.widgets.text_fields import TextBox, changed_span
 
@@ -99,3 +100,8 @@ def test_sections_fold(theme: Theme, qtbot: QtBot) -> None:
     assert section.content.isVisible()
     section.set_open(False)
     assert not section.content.isVisible()
+
+
+def test_counted_words_have_a_singular() -> None:
+    assert [tokens_words(n) for n in (1, 2, 1204)] == ["1 token", "2 tokens", "1\u2009204 tokens"]
+    assert [counted(n, "1 key", "{count} keys") for n in (0, 1, 2)] == ["0 keys", "1 key", "2 keys"]

@@ -196,9 +196,10 @@ def test_enter_in_the_input_runs(window: MainWindow, qtbot: QtBot) -> None:
 def test_counts_cards_and_lines() -> None:
     from studio.files import read_workflow
     from studio.settings.places import resource
+    from studio.ui.widgets.sources import size_words
 
     assert size_words(read_workflow(resource("templates", "research-brief.workflow.json"))) == "6 nodes · 9 edges"
-    assert size_words(Workflow(nodes=(AgentNode(id="a"),))) == "1 node · 0 edges"
+    assert size_words(Workflow(nodes=(AgentNode(id="a", name="A"),))) == "1 node · 0 edges"
 
 
 def test_the_status_bar_tells_where_model_calls_go(window: MainWindow) -> None:
