@@ -3,33 +3,55 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer
-from pygments.lexers.data import JsonLexer
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType, is_token_subtype
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from studio.ui.theme import Theme
 
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+    from pygments.token import _TokenType
+
 _MARKS = re.compile(r"\{[^{}\n]+\}|\[[^\[\]\n]{1,40}\]")
 _FIELDS = re.compile(r"\{[^{}\n]+\}")
 
-_TOKENS: tuple[tuple[_TokenType, str], ...] = (
-    (Comment, "s_com"),
-    (String, "s_str"),
-    (Number, "s_num"),
-    (Keyword, "s_kw"),
-    (Operator.Word, "s_kw"),
-    (Name.Decorator, "s_dec"),
-    (Name.Class, "s_cls"),
-    (Name.Exception, "s_cls"),
-    (Name.Builtin, "s_cls"),
-    (Name.Function, "s_fn"),
-    (Name.Tag, "s_fn"),
-)
 _CALL = re.compile(r"\b([A-Za-z_]\w*)(?=\()")
+_LOAD_AFTER_MS = 200
+"""The first code is coloured when the window has been painted: pygments is not loaded before."""
+
+
+@cache
+def _tokens() -> tuple[tuple[_TokenType, str], ...]:
+    from pygments.token import Comment, Keyword, Name, Number, Operator, String
+
+    return (
+        (Comment, "s_com"),
+        (String, "s_str"),
+        (Number, "s_num"),
+        (Keyword, "s_kw"),
+        (Operator.Word, "s_kw"),
+        (Name.Decorator, "s_dec"),
+        (Name.Class, "s_cls"),
+        (Name.Exception, "s_cls"),
+        (Name.Builtin, "s_cls"),
+        (Name.Function, "s_fn"),
+        (Name.Tag, "s_fn"),
+    )
+
+
+def _lexer(language: str) -> Lexer:
+    if language == "json":
+        from pygments.lexers.data import JsonLexer
+
+        return JsonLexer(stripnl=False)
+    from pygments.lexers.python import PythonLexer
+
+    return PythonLexer(stripnl=False)
 
 
 class FieldHighlighter(QSyntaxHighlighter):
@@ -55,16 +77,27 @@ class CodeHighlighter(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, theme: Theme, language: str) -> None:
         super().__init__(document)
         self._theme = theme
-        self._lexer: Lexer = JsonLexer(stripnl=False) if language == "json" else PythonLexer(stripnl=False)
-        self._python = language == "python"
+        self._language = language
+        self._lexer: Lexer | None = None
         self._revision = -1
         self._lines: list[Line] = []
         theme.changed.connect(self.rehighlight)
+        if "pygments.lexer" in sys.modules:
+            self._load()
+        else:
+            QTimer.singleShot(_LOAD_AFTER_MS, self, self._load)
+
+    def _load(self) -> None:
+        self._lexer = _lexer(self._language)
+        if not self.document().isEmpty():
+            self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
+        if self._lexer is None:
+            return
         if self.document().revision() != self._revision:
             self._revision = self.document().revision()
-            self._lines = lines_of(self._lexer, self.document().toPlainText(), calls=self._python)
+            self._lines = lines_of(self._lexer, self.document().toPlainText(), calls=self._language == "python")
         number = self.currentBlock().blockNumber()
         if number >= len(self._lines):
             return
@@ -87,10 +120,12 @@ class Line:
 
 def lines_of(lexer: Lexer, text: str, *, calls: bool) -> list[Line]:
     """The coloured spans of every line; ``calls`` also colours names before a bracket."""
+    from pygments.token import is_token_subtype
+
     lines = [Line()]
     column = 0
     for kind, value in lexer.get_tokens(text):
-        token = next((name for parent, name in _TOKENS if is_token_subtype(kind, parent)), "")
+        token = next((name for parent, name in _tokens() if is_token_subtype(kind, parent)), "")
         for i, part in enumerate(value.split("\n")):
             if i:
                 lines[-1].goes_on = bool(token)
