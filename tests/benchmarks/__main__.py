@@ -6,13 +6,17 @@ import importlib
 import importlib.util
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tests.benchmarks import canvas, startup, stream
-from tests.benchmarks.children import place
+from tests.benchmarks.children import Place, place
 from tests.benchmarks.figures import Figure
 
-WINDOW = {"startup": startup.figures, "stream": stream.figures, "canvas": canvas.figures}
+WINDOW: dict[str, Callable[[Place], Iterator[Figure]]] = {
+    "startup": startup.figures,
+    "stream": stream.figures,
+    "canvas": canvas.figures,
+}
 ENGINE = "tests.benchmarks.engine"
 
 

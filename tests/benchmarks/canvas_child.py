@@ -49,7 +49,10 @@ class ProductCanvas:
 
 def run(file: Path) -> int:
     """Starts the program without a file, then opens it as the user does."""
+    from studio.agents.connection import preload
     from studio.ui.app import main
+
+    preload()  # else it is loaded in a thread in the middle of the steps
 
     def on_ready(window: Any) -> None:
         window.showMaximized()

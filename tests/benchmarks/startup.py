@@ -16,19 +16,19 @@ LATE = ("openai", "httpx2", "mcp", "keyring", "networkx", "pygments")
 _TEMPLATE = ROOT / "resources" / "templates" / "research-brief.workflow.json"
 
 
-def figures(where: Place, times: int = 5) -> Iterator[Figure]:
-    """Starts of the program, empty and with a workflow, each beside a start of a bare window; the first is not counted."""
+def figures(where: Place, times: int = 5, first: int = 1) -> Iterator[Figure]:
+    """Starts of the program, empty and with a workflow, each beside one of a bare window; ``first`` are not counted."""
     starts: dict[str, list[dict[str, Any]]] = {"startup.empty": [], "startup.workflow": []}
     floors: list[dict[str, Any]] = []
     workflow = where.home / "brief.workflow.json"
     workflow.write_bytes(_TEMPLATE.read_bytes())
-    for turn in range(times + 1):
+    for turn in range(first + times):
         measurements = (
             measured(where, "startup_floor"),
             measured(where, "startup_child"),
             measured(where, "startup_child", str(workflow)),
         )
-        if turn:
+        if turn >= first:
             for kept, values in zip((floors, *starts.values()), measurements, strict=True):
                 kept.append(values)
     floor = median(values["interactive"] for values in floors)

@@ -27,7 +27,8 @@ def figures(where: Place, seconds: int = SECONDS) -> Iterator[Figure]:
     for part in ("median", "p99", "max"):
         goal = STALL_GOAL if part == "p99" else None
         yield _stall(f"stream.stall.{part}", found["beats"], floor["beats"], part, goal)
-    yield _stall("stream.warm_up.max", found["warm_up"], floor["beats"], "max", None)
+    for phase in ("start", "end", "warm_up"):
+        yield _stall(f"stream.{phase}.max", found[phase], floor["beats"], "max", None)
 
 
 def _stall(name: str, product: Mapping[str, Any], peer: Mapping[str, Any], part: str, goal: float | None) -> Figure:

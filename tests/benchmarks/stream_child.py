@@ -22,7 +22,7 @@ _WAIT_MS = 400
 def workflow(agents: int, rate: int, seconds: int) -> Workflow:
     """A start that fans out to agents, each with ``rate`` tokens a second; a paragraph ends every 40 tokens."""
     names = [f"a{i}" for i in range(agents)]
-    words = [f"w{n:04d}" + ("\n\n" if n % 40 == 39 else ", ") for n in range(rate * seconds)]
+    text = "".join(f"w{n:04d}" + ("\n\n" if n % 40 == 39 else ", ") for n in range(rate * seconds))
     places = {name: Place(x=460, y=100 * i) for i, name in enumerate(names)}
     return Workflow(
         id="bench-stream",
@@ -32,7 +32,7 @@ def workflow(agents: int, rate: int, seconds: int) -> Workflow:
         edges=(FanOutEdge(id="out", source="begin", targets=tuple(names)),),
         offline=OfflineScript.model_validate(
             {
-                "nodes": {n: {"replies": [{"chunks": words, "wait_ms": _WAIT_MS}]} for n in names},
+                "nodes": {n: {"replies": [{"text": text, "wait_ms": _WAIT_MS}]} for n in names},
                 "delay_ms": 1000 / rate,
             }
         ),
@@ -82,8 +82,8 @@ class Tokens:
                 made.setdefault(nodes.get(asyncio.current_task(), ""), []).append(now())
             return data
 
-        OfflineModel.__init__ = with_pace  # type: ignore[method-assign]
-        OfflineModel.reply = named_reply  # type: ignore[method-assign]
+        OfflineModel.__init__ = with_pace  # type: ignore[method-assign,assignment]
+        OfflineModel.reply = named_reply  # type: ignore[method-assign,assignment]
         protocol._event = timed_event
 
     def _hook_lanes(self) -> None:
@@ -101,15 +101,16 @@ class Tokens:
             shown = sum(len(block.text) for block in lane.text.blocks) // WORD
             late.extend((at - moment) * 1000 for moment in moments[len(late) : shown])
 
-        LaneView.paintEvent = timed_paint  # type: ignore[method-assign]
+        LaneView.paintEvent = timed_paint  # type: ignore[method-assign,assignment]
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    while not condition():
+    while not condition():  # noqa: ASYNC110
         await asyncio.sleep(0.02)
 
 
-async def _measure(window: Any, tokens: Tokens) -> None:
+async def _measure(window: Any, tokens: Tokens, whole: int) -> None:
+    """Idle while the client is loaded, then a run: its start, its streams up to the ``whole`` of tokens, its end."""
     from studio.debugger.states import ENDED
 
     from tests.benchmarks.stream_beats import Beats
@@ -119,14 +120,20 @@ async def _measure(window: Any, tokens: Tokens) -> None:
     await _until(lambda: "openai.resources.chat.completions" in sys.modules)
     await asyncio.sleep(0.5)
     warm_up = idle.stop()
-    page = window.page
-    run = page.workspace.run
-    window.enter_run(page)
-    run.run("go")
-    await _until(lambda: run.state in ENDED or len(run.supersteps) > 1)
+    run = window.page.workspace.run
+    window.tool_bar.input.show_text("go")
+    idle.start()
+    window.actions_["run.run"].trigger()
+    async with asyncio.timeout(20):
+        await _until(lambda: bool(tokens.made))
+    start = idle.stop()
     beats.start()
-    await _until(lambda: run.state in ENDED)
+    await _until(lambda: run.state in ENDED or sum(map(len, tokens.made.values())) >= whole)
     found = beats.stop()
+    idle.start()
+    await _until(lambda: run.state in ENDED)
+    await asyncio.sleep(0.3)
+    end = idle.stop()
     moments = [moment for made in tokens.made.values() for moment in made]
     late = [milliseconds for painted in tokens.painted.values() for milliseconds in painted]
     first = [painted[0] for painted in tokens.painted.values() if painted]
@@ -135,6 +142,8 @@ async def _measure(window: Any, tokens: Tokens) -> None:
             "state": run.state.value,
             "beats": found,
             "warm_up": warm_up,
+            "start": start,
+            "end": end,
             "first": first,
             "late": {"median": percentile(late, 0.5), "p99": percentile(late, 0.99)},
             "lanes_seen": len(first),
@@ -142,7 +151,6 @@ async def _measure(window: Any, tokens: Tokens) -> None:
             "rate": round(len(moments) / (max(moments) - min(moments))),
         }
     )
-    window.close_window()
 
 
 def run(agents: int, rate: int, seconds: int) -> int:
@@ -157,9 +165,13 @@ def run(agents: int, rate: int, seconds: int) -> int:
         tokens = Tokens()
         tokens.hook()
         window.showMaximized()
-        tasks.append(asyncio.get_running_loop().create_task(_measure(window, tokens)))
+        task = asyncio.get_running_loop().create_task(_measure(window, tokens, agents * rate * seconds))
+        task.add_done_callback(lambda _: window.close_window())
+        tasks.append(task)
 
-    return main([str(file)], ready=on_ready)
+    code = main([str(file)], ready=on_ready)
+    tasks[0].result()
+    return code
 
 
 if __name__ == "__main__":
