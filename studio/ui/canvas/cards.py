@@ -25,6 +25,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Problem
+from studio.document.types import split, yields
 from studio.ui.paint import ChipLook, OctagonVariant
 from studio.ui.paint.numbers import seconds_text, tokens_text
 from studio.ui.text import tr
@@ -98,7 +99,7 @@ def _first_line(text: str) -> str:
 
 
 def _signature(workflow: Workflow, node: FunctionNode) -> str:
-    gives = node.sends or node.yields or ""
+    gives = " | ".join(split(node.sends) or yields(node))
     arrow = f" → {gives}" if gives else ""
     if not node.call:
         return f"{node.accepts}{arrow}"
@@ -112,7 +113,10 @@ def _signature(workflow: Workflow, node: FunctionNode) -> str:
 
 
 def is_output(workflow: Workflow, node: Node) -> bool:
-    """Whether the card has the badge Output: designated, or, with nothing designated, at the end of a path."""
+    """Whether the card has the badge Output: it can yield something and is designated, or, with nothing designated, at
+    the end of a path."""
+    if not yields(node):
+        return False
     if isinstance(workflow.outputs, tuple):
         return node.id in workflow.outputs
     return node.id not in _sources(workflow)

@@ -22,6 +22,7 @@ from studio.ui.canvas.levels import Level
 from studio.ui.paint import kind_name
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.sources import counted
 
 
 class Editing(Camera):
@@ -263,7 +264,7 @@ class Editing(Camera):
         members = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
         if members:
             edit, group = commands.new_frame(self.workflow, members)
-            self.execute(edit, tr("Frame around {n} items").format(n=len(members)))
+            self.execute(edit, counted(len(members), tr("Frame around 1 item"), tr("Frame around {count} items")))
             self.select((group,))
 
     def to_switch(self, edge: str) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
 from studio.document.model import DirectEdge, JoinNode
+from studio.document.types import yields
 from studio.ui.canvas.picking import Hit
 from studio.ui.text import tr
 
@@ -69,7 +70,8 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
     if not isinstance(node, JoinNode):
         made.check(tr("Start node"), lambda _on: view.set_start(node_id), workflow.start == node_id)
     named = isinstance(workflow.outputs, tuple) and node_id in workflow.outputs
-    made.check(tr("Output of the workflow"), partial(view.set_output, node_id), named)
+    if named or yields(node):
+        made.check(tr("Output of the workflow"), partial(view.set_output, node_id), named)
     made.line()
     made.add(tr("Connect to…"), partial(view.open_connect, node_id), "C")
     made.add(tr("Insert node after…"), partial(view.open_insert, node_id), "I")

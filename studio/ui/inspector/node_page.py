@@ -10,7 +10,7 @@ from studio.bridge.workspace import Workspace
 from studio.document.commands import set_output, set_start
 from studio.document.lines import pairs
 from studio.document.model import JoinNode, Node
-from studio.document.types import accepts, in_words, sends
+from studio.document.types import accepts, in_words, sends, yields
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.last_run import LastRun
@@ -113,7 +113,11 @@ class NodePage(InspectorPage):
         self._start.setToolTip(tr("Make another node the start to change this") if is_start else "")
         named = workflow.outputs if isinstance(workflow.outputs, tuple) else ()
         self._output.show_value(self.node_id in named)
-        if named:
+        can = bool(yields(self.node))
+        self._output.box.setEnabled(can or self.node_id in named)
+        if not can:
+            self._output.set_hint(tr("This node yields nothing."))
+        elif named:
             self._output.set_hint(tr("What it yields is an output of the workflow."))
         else:
             self._output.set_hint(tr("No node is chosen: what any node yields is an output. Default: off."))

@@ -27,6 +27,7 @@ from studio.ui.outline.tree import Row, outline
 from studio.ui.outline.tree_view import OutlineTree
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.sources import counted
 
 _FRAME_MS = 16
 
@@ -285,7 +286,7 @@ class OutlinePanel(QWidget):
                 document = self._workspace.document
                 edit = commands.delete_items(document.workflow, items)
                 self._workspace.selection.select(())
-                document.execute(edit, tr("Delete {n} items").format(n=len(items)))
+                document.execute(edit, counted(len(items), tr("Delete 1 item"), tr("Delete {count} items")))
             case Qt.Key.Key_F2 if len(items) == 1:
                 self._rename(items[0])
             case Qt.Key.Key_F9 if items:

@@ -37,7 +37,9 @@ def research_brief() -> Workflow:
         *(AgentNode(id=i, name=n, model=model, tools=("web_search", "read_page")[:t]) for i, n, t, _ in researchers),
         JoinNode(id="join", name="Join", merge="messages"),
         AgentNode(id="writer", name="Writer", model=model),
-        FunctionNode(id="publisher", name="Publisher", call="publishing:publish", accepts="text", sends="Brief"),
+        FunctionNode(
+            id="publisher", name="Publisher", call="publishing:publish", accepts="text", sends="", yields="Brief"
+        ),
     ]
     score = Condition(name="when_score", rule=Rule(op="compares", path="value.score", compare=">=", value=8))
     edges = [

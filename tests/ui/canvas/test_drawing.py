@@ -14,8 +14,9 @@ from studio.debugger.states import RunState
 from studio.document import commands
 from studio.document.conditions import Condition
 from studio.document.edits import ReplaceAll, SetFields
-from studio.document.model import AgentNode, DirectEdge, Place, UnknownNode, Workflow
+from studio.document.model import AgentNode, DirectEdge, FunctionNode, HumanInputNode, Place, UnknownNode, Workflow
 from studio.ui.canvas import CanvasView
+from studio.ui.canvas.cards import is_output, subtitle_of
 from studio.ui.canvas.junction_items import JoinItem
 from studio.ui.canvas.levels import Level, level_at
 from studio.ui.canvas.node_item import NodeItem
@@ -50,6 +51,18 @@ def test_cards_say_what_the_nodes_are(make_canvas: Make) -> None:
     assert _card(view, "publisher").card.subtitle == "publish(draft) → Brief"
     assert [b.text for b in _card(view, "planner").card.badges][-1] == "Start"
     assert "Output" in [b.text for b in _card(view, "publisher").card.badges]
+
+
+def test_only_what_can_yield_has_the_output_badge() -> None:
+    function = FunctionNode(id="f", name="F", call="m:work", accepts="text", sends="nothing")
+    nodes = (AgentNode(id="a", name="A"), function, HumanInputNode(id="h", name="H"))
+    workflow = Workflow(nodes=nodes)
+    assert [is_output(workflow, node) for node in nodes] == [True, False, False]
+    assert subtitle_of(workflow, function) == "work(text)"
+    yielding = function.model_copy(update={"yields": "text | Brief"})
+    assert is_output(workflow, yielding)
+    assert subtitle_of(workflow, yielding) == "work(text) → text | Brief"
+    assert not is_output(workflow.model_copy(update={"outputs": ("a",)}), yielding)
 
 
 def test_conditions_and_cases_are_chips(make_canvas: Make) -> None:
