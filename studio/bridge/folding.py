@@ -8,8 +8,9 @@ from typing import Any
 
 from studio.agents.messages import AgentUpdate, Text
 from studio.assembly.texts import type_name, value_text
-from studio.bridge.request_views import request_view
+from studio.bridge.request_views import answer_view, request_view
 from studio.bridge.run_views import (
+    AnswerView,
     InvocationView,
     MessageView,
     NodeView,
@@ -54,7 +55,7 @@ class RunViews:
         self.failure: ev.RunFailed | ev.NodeFailed | None = None
         self._message_by_id: dict[str, MessageView] = {}
         self._output_by_invocation: dict[str, OutputView] = {}
-        self._answers: list[str] = []
+        self._answers: list[AnswerView] = []
         self._superstep = 0
         self._changed = _Changed()
 
@@ -280,7 +281,7 @@ class RunViews:
         if node.status == "waiting":
             node.status = self._rest(node)
         if isinstance(event, ev.RequestAnswered):
-            self._answers.append(event.request)
+            self._answers.append(answer_view(found, event.value))
 
     def _checkpoint_saved(self, event: ev.CheckpointSaved) -> None:
         self.last_checkpoint = event.checkpoint

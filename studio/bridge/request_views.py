@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from studio.agents.messages import ApprovalRequest, ToolCall
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
 from studio.assembly.people import QUESTION
 from studio.assembly.texts import value_text
-from studio.bridge.run_views import RequestView
+from studio.bridge.run_views import AnswerView, RequestView
 from studio.debugger.answers import answer_kind
 from studio.engine.events import RequestRaised
 from studio.engine.values import Record
+
+
+def answer_view(form: RequestView, value: object) -> AnswerView:
+    """What was answered to a request."""
+    if isinstance(form.data, ApprovalRequest):
+        approved = isinstance(value, ApprovalResponse) and value.approved
+        return AnswerView(form.request, form.node, "approved" if approved else "refused", form.data.call.name)
+    if isinstance(form.data, ToolCall):
+        return AnswerView(form.request, form.node, "result", form.data.name)
+    return AnswerView(form.request, form.node, "answered")
 
 
 def request_view(event: RequestRaised, superstep: int, schemas: Mapping[str, dict[str, Any]]) -> RequestView:

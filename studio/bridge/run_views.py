@@ -53,6 +53,16 @@ class NodeView:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """What a person said before a superstep. ``tool``: name of the tool that was asked about, if one."""
+
+    request: str
+    node: str
+    kind: Literal["approved", "refused", "answered", "result"]
+    tool: str = ""
+
+
 @dataclass(slots=True)
 class SuperstepView:
     """A row of the superstep list. ``number`` counts from 1 since the last input."""
@@ -61,7 +71,7 @@ class SuperstepView:
     started: float
     ended: float | None = None
     invocations: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
+    answers: list[AnswerView] = field(default_factory=list)
     checkpoint: str | None = None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
+from studio.bridge.run_views import AnswerView
 from studio.bridge.workspace import Workspace
 from studio.bridge.workspaces import Workspaces
 from studio.debugger.states import RunState
@@ -107,7 +108,7 @@ def test_agents_function_and_person_run_to_the_end(on_loop: OnLoop) -> None:
         assert [(o.node, o.text) for o in run.outputs] == [("writer", "a small poem"), ("critic", "heard: yes")]
         assert [c.kind for c in run.checkpoints].count("answers") == 1
         assert [r.number for r in run.supersteps] == [1, 2, 3, 4, 5, 6]
-        assert run.supersteps[3].answers == [form.request]
+        assert run.supersteps[3].answers == [AnswerView(form.request, form.node, "answered")]
 
     assert on_workspace(on_loop, two_agents(), script) == []
 

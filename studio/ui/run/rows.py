@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.bridge.run_views import InvocationView, SuperstepView
+from studio.bridge.run_views import AnswerView, InvocationView, SuperstepView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import ENDED, RunState
 from studio.document.lines import name_of
@@ -40,7 +40,7 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
     last_end: float | None = None
     for step, (start, end) in zip(run.supersteps, spans, strict=True):
         waited = start - last_end if last_end is not None else 0.0
-        made += [Row("answer", step.number, text, time=_waited(waited)) for text in step.answers]
+        made += [Row("answer", step.number, _said(workspace, a), time=_waited(waited)) for a in step.answers]
         views = [run.invocations[i] for i in step.invocations if i in run.invocations]
         bars = tuple(_bar(view, start, before, whole, now) for view in views)
         status = step_status(step, views)
@@ -54,6 +54,18 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
     if shown:
         made.append(Row("outputs", 0, tr("Outputs"), time=str(shown)))
     return made
+
+
+def _said(workspace: Workspace, answer: AnswerView) -> str:
+    """What the user said: "you approved submit_plan"."""
+    match answer.kind:
+        case "approved":
+            return tr("you approved {tool}").format(tool=answer.tool)
+        case "refused":
+            return tr("you refused {tool}").format(tool=answer.tool)
+        case "result":
+            return tr("you gave the result of {tool}").format(tool=answer.tool)
+    return tr("you answered {node}").format(node=name_of(workspace.document.workflow, answer.node))
 
 
 def outputs_shown(workspace: Workspace) -> int:

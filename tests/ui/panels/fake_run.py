@@ -8,6 +8,7 @@ from typing import Any
 from studio.agents.messages import Usage
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import (
+    AnswerView,
     BranchView,
     CheckpointView,
     InvocationView,
@@ -114,7 +115,7 @@ def paused(run: FakeRun) -> None:
         run.nodes[node] = NodeView(node, "done", 1 + (node == "planner"), end - start, usage)
     run.supersteps[:] = [
         SuperstepView(1, 0.0, 4.1, ["i1"], [], "m1"),
-        SuperstepView(2, 26.1, 29.3, ["i2"], ["you approved the plan"], "m2"),
+        SuperstepView(2, 26.1, 29.3, ["i2"], [AnswerView("r0", "planner", "approved", "submit_plan")], "m2"),
         SuperstepView(3, 29.3, 39.1, ["i3", "i4", "i5"], [], "m3"),
     ]
     for number, (node, text) in enumerate((("market", MARKET), ("tech", TECH), ("policy", POLICY)), 1):

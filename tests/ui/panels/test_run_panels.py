@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
-from studio.bridge.run_views import InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
+from studio.bridge.run_views import AnswerView, InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.engine import events as ev
@@ -23,7 +23,7 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
     made = rows(workspace, 39.1)
     assert [(r.kind, r.title, r.time) for r in made] == [
         ("superstep", "Planner", "4.1 s"),
-        ("answer", "you approved the plan", "22 s"),
+        ("answer", "you approved submit_plan", "22 s"),
         ("superstep", "Planner", "3.2 s"),
         ("superstep", "Research ×3", "9.8 s"),
         ("next", "Join", "next · 3 messages"),
@@ -34,7 +34,7 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
 
 def test_a_breakpoint_inside_a_superstep_is_one_row(show: Show, workspace: Workspace, run: FakeRun) -> None:
     paused(run)
-    run.supersteps.append(SuperstepView(4, 39.1, answers=["you approved the plan"]))
+    run.supersteps.append(SuperstepView(4, 39.1, answers=[AnswerView("r1", "planner", "approved", "submit_plan")]))
     assert [(r.kind, r.number) for r in rows(workspace, 40.0)][-3:] == [("superstep", 3), ("answer", 4), ("next", 4)]
     assert show(RunPanel).shown_superstep == 3
 
