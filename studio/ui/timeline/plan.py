@@ -26,6 +26,12 @@ class Spot:
     name: str = ""
     splits: bool = False
     """Another branch begins here."""
+    between: bool = False
+    """An edit: it is no place in the chain, and stands between its parent's column and the next."""
+    own_label: str = ""
+    """Its label where the heading of its column says something else."""
+    pinned: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Track:
     first: int
     last: int
     number: int
+    length: int = 0
+    """How many checkpoints are its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +74,25 @@ class Plan:
 def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None) -> Plan:
     """The plan. The run that is shown comes first, then older ones; forks stand below what they come from."""
     ordered = _ordered(branches, shown)
-    rows = {b.branch: i for i, b in enumerate(ordered)}
     columns = _columns(checkpoints)
     by_branch: dict[str, list[CheckpointView]] = {}
     for view in checkpoints:
         by_branch.setdefault(view.branch, []).append(view)
+    labels = _headings([by_branch.get(b.branch, []) for b in ordered], columns)
     branch_of = {v.checkpoint: v.branch for v in checkpoints}
     splitting = {v.parent for v in checkpoints if v.parent in branch_of and branch_of[v.parent] != v.branch}
-    spots = tuple(
-        Spot(
-            view.checkpoint,
-            columns[view.checkpoint],
-            rows[view.branch],
-            _glyph(view, branch, by_branch[view.branch][-1] is view),
-            label_of(view),
-            view.parent if view.parent in columns else None,
-            view.name,
-            view.checkpoint in splitting,
-        )
-        for branch in ordered
-        for view in by_branch.get(branch.branch, ())
-    )
-    tracks = tuple(_track(b, rows[b.branch], by_branch.get(b.branch, []), columns) for b in ordered)
+    spots: list[Spot] = []
+    for row, branch in enumerate(ordered):
+        own = by_branch.get(branch.branch, [])
+        for view in own:
+            glyph = _glyph(view, branch, own[-1] is view)
+            spots.append(_spot(view, columns, row, glyph, view.checkpoint in splitting, labels))
     by_column: dict[int, list[Spot]] = {}
     for spot in spots:
         by_column.setdefault(spot.column, []).append(spot)
-    labels = {c: min(found, key=lambda s: s.row).label for c, found in by_column.items()}
     return Plan(
-        spots,
-        tracks,
+        tuple(spots),
+        tuple(_track(b, row, by_branch.get(b.branch, []), columns) for row, b in enumerate(ordered)),
         max(by_column, default=-1) + 1,
         {s.checkpoint: s for s in spots},
         {c: tuple(found) for c, found in by_column.items()},
@@ -102,10 +100,37 @@ def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView
     )
 
 
+def _headings(rows: Sequence[Sequence[CheckpointView]], columns: dict[str, int]) -> dict[int, str]:
+    """What stands above the columns: what the topmost row has there."""
+    labels: dict[int, str] = {}
+    for own in rows:
+        for view in own:
+            if not _is_edit(view):
+                labels.setdefault(columns[view.checkpoint], label_of(view))
+    return labels
+
+
+def _spot(
+    view: CheckpointView, columns: dict[str, int], row: int, glyph: Glyph, splits: bool, labels: dict[int, str]
+) -> Spot:
+    column, label = columns[view.checkpoint], label_of(view)
+    between = _is_edit(view) and view.parent in columns
+    differs = not between and labels.get(column, label) != label
+    parent = view.parent if view.parent in columns else None
+    own_label = label if differs else ""
+    return Spot(view.checkpoint, column, row, glyph, label, parent, view.name, splits, between, own_label)
+
+
+def _is_edit(view: CheckpointView) -> bool:
+    return view.kind == "fork"
+
+
 def label_of(view: CheckpointView) -> str:
     """What stands above a column."""
     if view.kind == "input":
         return tr("input")
+    if _is_edit(view):
+        return tr("edited at {superstep}").format(superstep=view.superstep)
     return tr("answer") if view.kind == "answers" else str(view.superstep)
 
 
@@ -127,7 +152,8 @@ def _columns(checkpoints: Sequence[CheckpointView]) -> dict[str, int]:
             now = by_id.get(now.parent) if now.parent is not None else None
         column = columns[now.checkpoint] if now is not None and now.checkpoint in columns else -1
         for item in reversed(chain):
-            column += 1
+            step = 0 if _is_edit(by_id[item]) and column >= 0 else 1
+            column += step
             columns[item] = column
     return columns
 
@@ -169,4 +195,5 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
         min(places, default=-1),
         max(places, default=-1),
         branch.number,
+        len(places),
     )

@@ -1,0 +1,248 @@
+"""Paints a plan: columns, links, marks, chips, names, and the headings in their band above everything."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.timeline import glyphs
+from studio.ui.timeline.measures import Measures
+from studio.ui.timeline.plan import Plan, Spot, Track
+from studio.ui.widgets.labels import chip_width, paint_chip
+
+_DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
+
+
+class Shown(Protocol):
+    """What the painter asks a view for."""
+
+    plan: Plan
+    here: str | None
+    selected: str | None
+    branch: str | None
+    going_on: bool
+
+    @property
+    def measures(self) -> Measures: ...
+
+    @property
+    def is_tree(self) -> bool: ...
+
+    def center(self, spot: Spot) -> QPointF: ...
+
+    def row_y(self, row: int) -> int: ...
+
+    def column_x(self, column: int) -> int: ...
+
+    def hasFocus(self) -> bool: ...
+
+
+class TimelinePainter:
+    """Paints one frame of a view."""
+
+    def __init__(self, painter: QPainter, theme: Theme, view: Shown, size: QRect) -> None:
+        self._painter, self._theme, self._view, self._size = painter, theme, view, size
+        self._plan, self._m = view.plan, view.measures
+
+    def paint(self, area: QRect) -> None:
+        """Everything that lies in ``area``."""
+        painter, band = self._painter, self._m.band
+        painter.fillRect(area, self._theme.color("window"))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        first = max(0, (area.left() - self._view.column_x(0)) // self._m.pitch - 1)
+        last = (area.right() - self._view.column_x(0)) // self._m.pitch + 2
+        painter.setClipRect(QRect(0, band, self._size.width(), self._size.height() - band))
+        self._rows(first, last)
+        painter.setClipping(False)
+        painter.fillRect(0, 0, self._size.width(), band, self._theme.color("window"))
+        self._headings(first, last)
+
+    def _rows(self, first: int, last: int) -> None:
+        if self._view.is_tree:
+            self._columns(first, last)
+            self._capsules()
+        spots = [s for c in range(first, last) for s in self._plan.by_column.get(c, ())]
+        for spot in spots:
+            self._link(spot)
+        if self._view.going_on:
+            self._next()
+        for spot in spots:
+            self._spot(spot)
+        self._names()
+
+    def _look(self, spot: Spot) -> tuple[str, tuple[float, ...]]:
+        """Colour token and dashes of a branch: the shown one, the selected one, the others."""
+        shown = self._view.branch
+        track = self._plan.tracks[spot.row]
+        chosen = self._plan.by_id.get(self._view.selected or "")
+        if chosen is not None and chosen.row == spot.row and self._view.is_tree and track.branch != shown:
+            return "accent", ()
+        if track.branch == shown:
+            return "text2", ()
+        others = [t.row for t in self._plan.tracks if t.branch != shown]
+        return "muted", _DASHES[others.index(spot.row) % len(_DASHES)]
+
+    def _columns(self, first: int, last: int) -> None:
+        for column in range(first, min(last, self._plan.columns)):
+            x, top = self._view.column_x(column), self._m.band
+            self._painter.fillRect(x, top, 1, self._size.height() - top - 10, self._theme.color("line"))
+
+    def _capsules(self) -> None:
+        chosen = self._plan.by_id.get(self._view.selected or "")
+        for track in self._plan.tracks:
+            mine = chosen is not None and chosen.row == track.row
+            first = self._plan.at(track.first, track.row)
+            if first is None or not (mine or track.branch == self._view.branch):
+                continue
+            x, y = self._view.center(first).x(), self._view.row_y(track.row)
+            width = self._view.column_x(track.last) - x + (self._m.shift if first.between and track.length == 1 else 0)
+            self._painter.setPen(Qt.PenStyle.NoPen)
+            token = "soft" if mine and track.branch != self._view.branch else "hover"
+            self._painter.setBrush(self._theme.color(token))
+            self._painter.drawRoundedRect(QRectF(x - 20, y - 20, width + 40, 40), 20, 20)
+
+    def _headings(self, first: int, last: int) -> None:
+        here = self._plan.by_id.get(self._view.here or "")
+        for column in range(first, min(last, self._plan.columns)):
+            text = self._plan.labels.get(column, "")
+            mine = here is not None and here.column == column and self._is_told_above(here)
+            if mine:
+                text = tr("{label} · you are here").format(label=text)
+            font = self._theme.font("small-strong" if mine else "small")
+            self._painter.setFont(font)
+            self._painter.setPen(self._theme.color("wait_t" if mine else "muted"))
+            width = QFontMetrics(font).horizontalAdvance(text)
+            self._painter.drawText(QPoint(self._view.column_x(column) - width // 2, self._m.label), text)
+
+    def _is_told_above(self, here: Spot) -> bool:
+        """Whether the heading of the column can say "you are here" without saying anything wrong."""
+        return not self._view.is_tree and not here.between and not here.own_label
+
+    def _link(self, spot: Spot) -> None:
+        parent = self._plan.by_id.get(spot.parent or "")
+        if parent is None:
+            return
+        token, dashes = self._look(spot)
+        made = glyphs.pen(self._theme, token, 1.75)
+        if dashes:
+            made.setDashPattern([d / 1.75 for d in dashes])
+        self._painter.setPen(made)
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        a, b = self._view.center(parent), self._view.center(spot)
+        if parent.row == spot.row:
+            self._painter.drawLine(a, b)
+        else:
+            step = self._m.leg if not spot.between else self._m.shift // 2
+            self._painter.drawPath(glyphs.branch_path(a.x(), a.y(), b.x(), b.y(), a.x() + step))
+
+    def _next(self) -> None:
+        here = self._plan.by_id.get(self._view.here or "")
+        if here is None or self._plan.next_in_chain(here) is not None:
+            return
+        made = glyphs.pen(self._theme, "wait", 1.75)
+        made.setDashPattern([4 / 1.75, 4 / 1.75])
+        self._painter.setPen(made)
+        at = self._view.center(here)
+        self._painter.drawLine(at, QPointF(self._view.column_x(here.column + 1), at.y()))
+
+    def _spot(self, spot: Spot) -> None:
+        view, at = self._view, self._view.center(spot)
+        token, _ = self._look(spot)
+        filled = spot.splits or bool(spot.name) or spot.pinned
+        if spot.checkpoint == view.here:
+            token, filled = "wait", True
+        if spot.checkpoint == view.selected:
+            glyphs.draw_selected(self._painter, self._theme, at.x(), at.y(), focused=view.hasFocus())
+            filled = True
+        if spot.checkpoint == view.here:
+            glyphs.draw_here(self._painter, self._theme, at.x(), at.y())
+        glyphs.draw_glyph(self._painter, self._theme, at.x(), at.y(), spot.glyph, token, filled=filled)
+        self._words_below(spot, at)
+        self._flags(spot, at)
+
+    def _words_below(self, spot: Spot, at: QPointF) -> None:
+        """The label of a mark whose column is called otherwise, and "you are here" where the heading cannot say it."""
+        here = spot.checkpoint == self._view.here and not self._view.is_tree and not self._is_told_above(spot)
+        texts = [spot.own_label, tr("you are here") if here else ""]
+        text = " · ".join(t for t in texts if t)
+        if text:
+            font = self._theme.font("small-strong" if here else "small")
+            self._painter.setFont(font)
+            self._painter.setPen(self._theme.color("wait_t" if here else "muted"))
+            width = QFontMetrics(font).horizontalAdvance(text)
+            top = -12 if self._view.is_tree else 20
+            self._painter.drawText(QPointF(at.x() - width / 2, at.y() + top), text)
+
+    def _flags(self, spot: Spot, at: QPointF) -> None:
+        below = 18.0 if self._view.is_tree else 12.0
+        flags: list[tuple[str, str, str, float]] = []
+        if spot.name or spot.pinned:
+            last = spot.glyph == "finished"
+            icon = "pin" if spot.pinned else "flag"
+            flags.append((spot.name, icon, "" if last and not spot.pinned else "accent", below))
+        if spot.checkpoint == self._view.here and self._view.is_tree:
+            flags.append((tr("you are here"), "pause", "wait", below + 21 * len(flags)))
+        if spot.glyph == "broken" and self._view.is_tree:
+            flags.append((tr("cannot be restored"), "lock", "fail", -35.0))
+        for text, icon, tone, down in flags:
+            width = chip_width(self._theme, text, icon)
+            x = at.x() + 22 - width if spot.splits and tone == "accent" and text else at.x() - width / 2
+            paint_chip(self._painter, self._theme, QRectF(x, at.y() + down, width, 18), text, icon, tone)
+
+    def _names(self) -> None:
+        current = next((t.number for t in self._plan.tracks if t.branch == self._view.branch), None)
+        for track in self._plan.tracks:
+            name = track.name
+            if track.number != current:
+                name = tr("run {n} {name}").format(n=track.number, name=track.name)
+            if self._view.is_tree:
+                self._tree_name(track, name)
+            elif track.first >= 0:
+                self._strip_name(track, name)
+            mine = track.branch == self._view.branch
+            goes_on = self._view.going_on and mine
+            if track.last >= 0 and track.ending and not goes_on and (self._view.is_tree or not mine):
+                self._ending(track)
+
+    def _tree_name(self, track: Track, name: str) -> None:
+        y = self._view.row_y(track.row)
+        self._painter.fillRect(QRectF(0, y - 20, 128, 44), self._theme.color("window"))
+        for text, font, token, dy in ((name, "section", "text", 4), (track.note or track.ending, "small", "muted", 20)):
+            self._painter.setFont(self._theme.font(font))
+            self._painter.setPen(self._theme.color(token))
+            shown = QFontMetrics(self._painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, 114)
+            self._painter.drawText(QPointF(16, y + dy), shown)
+
+    def _strip_name(self, track: Track, name: str) -> None:
+        first = self._plan.at(track.first, track.row)
+        if first is None:
+            return
+        at = self._view.center(first)
+        font = self._theme.font("small-strong")
+        metrics = QFontMetrics(font)
+        parent = self._plan.by_id.get(first.parent or "")
+        self._painter.setFont(font)
+        self._painter.setPen(self._theme.color("text"))
+        if parent is not None:
+            start = at.x() + 16 if first.between else self._view.center(parent).x() + 48
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._m.pitch - 64)
+            self._painter.drawText(QPointF(start, at.y() - 6), shown)
+            return
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideLeft, self._m.left - 24)
+        width = metrics.horizontalAdvance(shown)
+        x = max(8.0, at.x() - 15 - width)
+        if at.x() - 15 - width < 8:
+            self._painter.fillRect(QRectF(0, at.y() - 9, width + 16, 18), self._theme.color("window"))
+        self._painter.drawText(QPointF(x, at.y() + 4), shown)
+
+    def _ending(self, track: Track) -> None:
+        last = self._plan.at(track.last, track.row)
+        if last is not None:
+            at = self._view.center(last)
+            self._painter.setFont(self._theme.font("small"))
+            self._painter.setPen(self._theme.color("wait_t" if track.waiting else "muted"))
+            self._painter.drawText(QPointF(at.x() + 20 + (4 if self._view.is_tree else 0), at.y() + 4), track.ending)

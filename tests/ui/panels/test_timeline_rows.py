@@ -1,0 +1,98 @@
+"""Many rows in the strip and the tree: the band of headings, whole rows, labels that agree with their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor
+from studio.bridge.run_views import BranchView, CheckpointView
+from studio.ui.theme import Theme
+from studio.ui.timeline import TimelinePanel
+from studio.ui.timeline.plan import arrange
+from tests.ui.panels.fake_run import FakeRun, paused
+
+Show = Callable[..., Any]
+
+
+def many_rows(run: FakeRun, forks: int = 4) -> None:
+    """Main, Fork A, and forks whose message was edited at 2."""
+    paused(run)
+    for number in range(forks):
+        name = f"f{number}"
+        run.branches.append(BranchView(name, 13, f"Fork {name}", "completed", 1_764_600_000.0 + number, "message edited at 2"))
+        run.checkpoints.append(CheckpointView(f"{name}e", "m2", name, "fork", 2, 1.0))
+        run.checkpoints.append(CheckpointView(f"{name}3", f"{name}e", name, "superstep", 3, 1.0))
+
+
+def test_an_edit_takes_no_place_in_the_chain(run: FakeRun) -> None:
+    many_rows(run, 1)
+    plan = arrange(run.checkpoints, run.branches, "main")
+    edit, after = plan.by_id["f0e"], plan.by_id["f03"]
+    assert (edit.column, edit.between, edit.own_label) == (plan.by_id["m2"].column, True, "")
+    assert (after.column, after.label, after.own_label) == (plan.by_id["m3"].column, "3", "")
+    assert plan.labels[after.column] == "3"
+
+
+def test_a_mark_says_its_own_label_where_the_heading_differs(run: FakeRun) -> None:
+    many_rows(run, 0)
+    run.branches.append(BranchView("x", 13, "Fork X", "completed", 1e10))
+    run.checkpoints.append(CheckpointView("x2", "m1", "x", "superstep", 2, 1.0))
+    plan = arrange(run.checkpoints, run.branches, "main")
+    assert plan.labels[plan.by_id["x2"].column] == "answer"
+    assert plan.by_id["x2"].own_label == "2"
+    assert plan.by_id["m2"].own_label == ""
+
+
+@pytest.mark.parametrize("height", [64, 98, 160, 240, 372])
+def test_the_row_of_the_shown_branch_is_whole(show: Show, run: FakeRun, height: int) -> None:
+    many_rows(run)
+    panel = show(TimelinePanel, 900, height)
+    for branch, here in (("f3", "f33"), ("main", "m3"), ("f1", "f13"), ("a", "a6")):
+        run.branch, run.here = branch, here
+        run.state_changed.emit()
+        view = panel.view
+        y = view.row_y(view.plan.by_id[here].row)
+        assert y - 12 >= view.measures.band, "not under the headings"
+        assert y + 12 <= view.viewport().height()
+
+
+def test_folding_the_tree_to_the_strip_keeps_the_shown_row_whole(show: Show, run: FakeRun) -> None:
+    many_rows(run)
+    run.branch, run.here = "f3", "f33"
+    panel = show(TimelinePanel, 900, 372)
+    panel.resize(900, 98)
+    y = panel.view.row_y(panel.view.plan.by_id["f33"].row)
+    assert panel.view.measures.band <= y - 12
+    assert y + 12 <= panel.view.viewport().height()
+
+
+def test_nothing_of_the_rows_shows_through_the_headings(show: Show, run: FakeRun, theme: Theme) -> None:
+    """With the scroll bar anywhere, the band is the window's colour and the texts of the headings."""
+    many_rows(run)
+    run.here = None
+    panel = show(TimelinePanel, 900, 98)
+    view = panel.view
+    marks = {theme.color(t).name() for t in ("text2", "text", "accent", "wait")}
+    ground = theme.color("window").name()
+    for scrolled in range(0, view.verticalScrollBar().maximum(), 5):
+        view.verticalScrollBar().setValue(scrolled)
+        image = view.viewport().grab().toImage()
+        ratio = image.devicePixelRatio()
+        for x in range(0, view.viewport().width(), 3):
+            below_texts = QColor(image.pixel(int(x * ratio), int((view.measures.band - 1) * ratio))).name()
+            assert below_texts == ground
+            assert QColor(image.pixel(int(x * ratio), int(4 * ratio))).name() not in marks
+
+
+def test_marks_under_the_headings_are_not_hit(show: Show, run: FakeRun) -> None:
+    many_rows(run)
+    panel = show(TimelinePanel, 900, 98)
+    view = panel.view
+    spot = view.plan.by_id["m2"]
+    view.verticalScrollBar().setValue(view.measures.row - 12)
+    at = view.center(spot)
+    assert at.y() < view.measures.band
+    assert view.spot_at(QPointF(at.x(), at.y())) is None
