@@ -28,46 +28,51 @@ def validate(
     intermediate: Intermediate,
 ) -> None:
     """Raises the first error, in the order of the framework."""
-    _designation(outputs, intermediate)
+    out, between = _designated(executors, outputs, intermediate)
+    if outputs is not None or intermediate is not None:
+        _designation(out, between)
     _duplicates(edges)
     for edge in edges:
         for source, target in pairs(edge):
             _types(executors[source], executors[target], joined=isinstance(edge, FanInEdge))
     _reachable(start, executors, edges)
-    for ids in (outputs, intermediate):
+    for ids in (out, between):
         _able_to_yield(ids, executors)
 
 
 def roles(executors: Mapping[str, Executor], outputs: Outputs, intermediate: Intermediate) -> dict[str, Role]:
     """What a yield of each node becomes; nodes without a role give no event."""
-    able = [id for id, executor in executors.items() if executor.yields]
     if outputs is None and intermediate is None:
         return dict.fromkeys(executors, "output")
-    out = able if outputs == "all" else list(outputs or ())
-    if intermediate == "all":
-        between = able
-    elif intermediate == "all_other":
-        between = [id for id in able if id not in out]
-    else:
-        between = list(intermediate or ())
+    out, between = _designated(executors, outputs, intermediate)
     found: dict[str, Role] = dict.fromkeys(between, "intermediate")
     found.update(dict.fromkeys(out, "output"))
     return found
 
 
-def _designation(outputs: Outputs, intermediate: Intermediate) -> None:
+def _designated(
+    executors: Mapping[str, Executor], outputs: Outputs, intermediate: Intermediate
+) -> tuple[list[str], list[str]]:
+    """The ids that the designations stand for."""
+    able = [id for id, executor in executors.items() if executor.yields]
+    out = able if outputs == "all" else list(outputs or ())
+    if intermediate == "all":
+        return out, able
+    if intermediate == "all_other":
+        return out, [id for id in able if id not in out]
+    return out, list(intermediate or ())
+
+
+def _designation(outputs: Sequence[str], intermediate: Sequence[str]) -> None:
+    """Ids after "all" was spelled out: that is when the framework looks for nodes in both."""
+    if not outputs and not intermediate:
+        raise OutputDesignationError(
+            "No node is designated for outputs or intermediate outputs; leave both out instead"
+        )
     for what, ids in (("outputs", outputs), ("intermediate", intermediate)):
-        if ids is None or isinstance(ids, str):
-            continue
-        if not ids:
-            raise OutputDesignationError(f"The designation of {what} is empty; leave it out instead")
-        double = sorted({id for id in ids if list(ids).count(id) > 1})
+        double = sorted({id for id in ids if ids.count(id) > 1})
         if double:
             raise OutputDesignationError(f"Designated twice as {what}: {', '.join(double)}", double)
-    if outputs == "all" and intermediate == "all":
-        raise OutputDesignationError("All nodes cannot be both output and intermediate")
-    if outputs is None or intermediate is None or isinstance(outputs, str) or isinstance(intermediate, str):
-        return
     both = sorted(set(outputs) & set(intermediate))
     if both:
         raise OutputDesignationError(f"Both output and intermediate: {', '.join(both)}", both)
@@ -116,8 +121,8 @@ def _reachable(start: str, executors: Mapping[str, Executor], edges: Sequence[Ed
         )
 
 
-def _able_to_yield(ids: Outputs | Intermediate, executors: Mapping[str, Executor]) -> None:
-    for id in () if ids is None or isinstance(ids, str) else ids:
+def _able_to_yield(ids: Sequence[str], executors: Mapping[str, Executor]) -> None:
+    for id in ids:
         executor = executors.get(id)
         if executor is None:
             raise OutputDesignationError(f"Node {id!r} is designated but not part of the workflow", [id])

@@ -77,7 +77,7 @@ def recorder(id: str = "out", got: list[Any] | None = None) -> FunctionExecutor:
 
 
 def chain(*nodes: Any) -> Workflow:
-    return WorkflowBuilder(nodes[0], name="w", outputs="all").chain(nodes).build()
+    return WorkflowBuilder(nodes[0], name="w").chain(nodes).build()
 
 
 async def test_first_node_decides_whether_a_chain_streams() -> None:

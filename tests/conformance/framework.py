@@ -1,0 +1,564 @@
+"""Runs a case on the installed Microsoft Agent Framework and writes down what happened, in the shape of ``expect``.
+
+Function nodes interpret the same ops with the same code as on our engine; only values are translated at the border.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import operator
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import agent_framework as af
+from agent_framework._workflows._workflow_executor import SubWorkflowRequestMessage, SubWorkflowResponseMessage
+from studio.agents.messages import (
+    AgentReply,
+    AgentRequest,
+    AgentResponse,
+    AgentUpdate,
+    Message,
+    Text,
+)
+from studio.engine.values import SubRequest, SubResponse
+
+from tests.conformance.forms import form, text, value
+from tests.conformance.nodes import Ops, ScriptedFailure, condition, selection
+
+logging.getLogger("agent_framework").setLevel(logging.CRITICAL)
+
+Form = Mapping[str, Any]
+
+FAMILIES = {
+    "EdgeDuplicationError": "validation.edge_duplication",
+    "TypeCompatibilityError": "validation.type_compatibility",
+    "GraphConnectivityError": "validation.graph_connectivity",
+    "WorkflowConvergenceException": "no_convergence",
+    "WorkflowCheckpointException": "checkpoint",
+    "ScriptedFailure": "scripted_failure",
+}
+
+TYPES: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "object": dict,
+    "any": Any,
+    "list": list,
+    "list[str]": list[str],
+    "list[int]": list[int],
+    "list[object]": list[dict],
+    "list[any]": list[Any],
+    "message": af.Message,
+    "list[message]": list[af.Message],
+    "request": af.AgentExecutorRequest,
+    "response": af.AgentExecutorResponse,
+    "list[response]": list[af.AgentExecutorResponse],
+    "agent_reply": af.AgentResponse,
+    "sub_request": SubWorkflowRequestMessage,
+    "sub_response": SubWorkflowResponseMessage,
+}
+
+
+# ------------------------------------------------------------------------------------------------------- values
+
+
+def ours(data: Any) -> Any:
+    """A value of the framework as ours."""
+    if isinstance(data, af.Message):
+        return Message(str(data.role), tuple(Text(c.text) for c in data.contents if c.type == "text"), data.author_name)  # type: ignore[arg-type]
+    if isinstance(data, af.AgentExecutorRequest):
+        return AgentRequest(tuple(ours(list(data.messages))), data.should_respond)
+    if isinstance(data, af.AgentExecutorResponse):
+        return AgentResponse(data.executor_id, ours(data.agent_response), tuple(ours(data.full_conversation)))
+    if isinstance(data, af.AgentResponse):
+        return AgentReply(tuple(ours(list(data.messages))))
+    if isinstance(data, af.AgentResponseUpdate):
+        parts = tuple(Text(c.text) for c in data.contents if c.type == "text")
+        return AgentUpdate(parts, str(data.role or "assistant"), data.author_name)  # type: ignore[arg-type]
+    if isinstance(data, SubWorkflowRequestMessage):
+        event = data.source_event
+        asked = SubRequest(data.executor_id, event.source_executor_id, event.request_id, ours(event.data), "")
+        _asked[event.request_id] = data
+        return asked
+    if isinstance(data, SubWorkflowResponseMessage):
+        return SubResponse(data.source_event.request_id, ours(data.data))
+    if isinstance(data, list | tuple):
+        return [ours(item) for item in data]
+    if isinstance(data, dict):
+        return {key: ours(item) for key, item in data.items()}
+    return data
+
+
+_asked: dict[str, SubWorkflowRequestMessage] = {}
+
+
+def theirs(data: Any) -> Any:
+    """A value of ours as the framework's."""
+    if isinstance(data, Message):
+        return af.Message(data.role, [af.Content.from_text(p.text) for p in data.parts], author_name=data.author)  # type: ignore[union-attr]
+    if isinstance(data, AgentRequest):
+        return af.AgentExecutorRequest(theirs(list(data.messages)), data.should_respond)
+    if isinstance(data, AgentResponse):
+        return af.AgentExecutorResponse(data.executor, theirs(data.reply), theirs(list(data.conversation)))
+    if isinstance(data, AgentReply):
+        return af.AgentResponse(messages=theirs(list(data.messages)))
+    if isinstance(data, SubResponse):
+        return _asked[data.request].create_response(theirs(data.data))
+    if isinstance(data, list | tuple):
+        return [theirs(item) for item in data]
+    if isinstance(data, dict):
+        return {key: theirs(item) for key, item in data.items()}
+    return data
+
+
+# -------------------------------------------------------------------------------------------------------- nodes
+
+
+class _Effects:
+    """The context of our ops; what they do is done on the framework's context after each op."""
+
+    def __init__(self, ctx: af.WorkflowContext) -> None:
+        self._ctx = ctx
+        self.todo: list[Awaitable[Any]] = []
+
+    @property
+    def sources(self) -> list[str]:
+        return list(self._ctx.source_executor_ids)
+
+    def send(self, data: Any, target: str | None = None) -> None:
+        self.todo.append(self._ctx.send_message(theirs(data), target_id=target))
+
+    def yield_output(self, data: Any) -> None:
+        self.todo.append(self._ctx.yield_output(theirs(data)))
+
+    def request(self, data: Any, response: Any, id: str | None = None) -> None:
+        kind = TYPES[response] if isinstance(response, str) else response
+        self.todo.append(self._ctx.request_info(theirs(data), kind, request_id=id))
+
+    def get_state(self, key: str, default: Any = None) -> Any:
+        return self._ctx.get_state(key, default)
+
+    def set_state(self, key: str, data: Any) -> None:
+        self._ctx.set_state(key, data)
+
+
+class _Ops(Ops):
+    async def run(self, ops: Sequence[Form]) -> None:
+        for op in ops:
+            await super().run([op])
+            todo, self._ctx.todo = self._ctx.todo, []  # type: ignore[attr-defined]
+            for effect in todo:
+                await effect
+
+
+def _one_of(names: Sequence[str]) -> Any:
+    return functools.reduce(operator.or_, [TYPES[name] for name in names]) if names else None
+
+
+class OpsExecutor(af.Executor):
+    """A function node; handlers are given to a subclass, since the framework looks for them on the class."""
+
+    def __init__(self, node: Form, failures: Counter[str]) -> None:
+        self._memory: list[Any] = []
+        self.calls = 0
+        self._checkpointed = bool(node.get("checkpointed"))
+        self._failures = failures
+        super().__init__(id=node["id"])
+
+    async def on_checkpoint_save(self) -> dict[str, Any]:
+        return {"memory": list(self._memory), "calls": self.calls} if self._checkpointed else {}
+
+    async def on_checkpoint_restore(self, state: dict[str, Any]) -> None:
+        if self._checkpointed and state:
+            self._memory, self.calls = list(state["memory"]), state["calls"]
+
+    def remember(self, item: Any) -> None:
+        self._memory.append(item)
+
+    def recall(self) -> list[Any]:
+        return list(self._memory)
+
+    def fail(self, op: Form) -> None:
+        key = f"{self.id}:{op['message']}"
+        self._failures[key] += 1
+        if "times" not in op or self._failures[key] <= op["times"]:
+            raise ScriptedFailure(op["message"])
+
+
+def function_node(node: Form, failures: Counter[str]) -> OpsExecutor:
+    """The executor of a function node."""
+    members: dict[str, Any] = {}
+    for at, h in enumerate(node.get("handlers", ())):
+        members[f"h{at:02}"] = _handler(h)
+    for at, r in enumerate(node.get("responses", ())):
+        members[f"r{at:02}"] = _response(r)
+    return type("Ops", (OpsExecutor,), members)(node, failures)  # type: ignore[no-any-return]
+
+
+def _handler(h: Form) -> Any:
+    async def run(self: OpsExecutor, message, ctx):  # type: ignore[no-untyped-def]
+        self.calls += 1
+        await _Ops(self, _Effects(ctx), ours(message)).run(h["do"])  # type: ignore[arg-type]
+
+    declared = {"output": _one_of(h.get("sends", ())), "workflow_output": _one_of(h.get("yields", ()))}
+    return af.handler(input=TYPES[h["accepts"]], **declared)(run)
+
+
+def _response(r: Form) -> Any:
+    async def run(self: OpsExecutor, original_request, response, ctx):  # type: ignore[no-untyped-def]
+        await _Ops(self, _Effects(ctx), ours(response), ours(original_request)).run(r["do"])  # type: ignore[arg-type]
+
+    declared = {"output": _one_of(r.get("sends", ())), "workflow_output": _one_of(r.get("yields", ()))}
+    kinds = {"request": TYPES[r["request"]], "response": TYPES[r["response"]]}
+    return af.response_handler(**kinds, **declared)(run)
+
+
+class Client(af.BaseChatClient):  # type: ignore[type-arg]
+    """Answers from the script of a node; the number of the call counts over the whole case."""
+
+    def __init__(self, node: Form, name: str, log: Callable[[str, Any], None], counts: Counter[str]) -> None:
+        super().__init__()
+        self._node, self._name, self._log, self._counts = node, name, log, counts
+
+    def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
+        if stream:
+            return self._build_response_stream(self._chunks(messages))
+        return self._whole(messages)
+
+    def _next(self, messages: Any) -> tuple[Form, list[str]]:
+        number = self._counts[self._node["id"]]
+        self._counts[self._node["id"]] += 1
+        self._log(self._name, form(ours(list(messages))))
+        replies = self._node["replies"]
+        if number >= len(replies):
+            if self._node.get("then") != "repeat_last":
+                raise ScriptedFailure("script exhausted")
+            number = len(replies) - 1
+        reply = replies[number]
+        if "error" in reply:
+            raise ScriptedFailure(reply["error"])
+        if "echo" in reply:
+            return reply, [reply["echo"] + (text(ours(messages[-1])) if messages else "")]
+        return reply, list(reply["chunks"]) if "chunks" in reply else [reply["text"]]
+
+    async def _whole(self, messages: Any) -> af.ChatResponse:
+        _, texts = self._next(messages)
+        return af.ChatResponse(messages=[af.Message("assistant", ["".join(texts)])])
+
+    async def _chunks(self, messages: Any) -> AsyncIterable[af.ChatResponseUpdate]:
+        _, texts = self._next(messages)
+        for part in texts:
+            yield af.ChatResponseUpdate(contents=[af.Content.from_text(part)], role="assistant")
+
+
+# ---------------------------------------------------------------------------------------------------------- run
+
+
+class FrameworkRun:
+    """One case on the framework. ``pattern`` builds orchestrations that a caller knows."""
+
+    def __init__(self, case: Form, pattern: Callable[[FrameworkRun, Form, str | None], Any] | None = None) -> None:
+        self._case = case
+        self._pattern = pattern
+        self._storage = af.InMemoryCheckpointStorage() if case.get("checkpointing") else None
+        self._failures: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.model_calls: list[dict[str, Any]] = []
+        self._requests: dict[str, str] = {}
+        self._data: dict[str, Any] = {}
+        self._sources: dict[str, deque[list[str]]] = defaultdict(deque)
+        self._top: Any = None
+
+    async def run(self) -> dict[str, Any]:
+        """The whole case."""
+        try:
+            self._top = self.build(self._case["graph"])
+        except Exception as error:
+            return {"build_error": _build_error(error)}
+        return {"steps": [await self._step(action) for action in self._case["actions"]]}
+
+    # ---------------------------------------------------------------------------------------------- building
+
+    def build(self, graph: Form, inside: str | None = None) -> Any:
+        if "orchestration" in graph:
+            assert self._pattern is not None
+            return self._pattern(self, graph, inside)
+        level: list[Any] = []
+        nodes = {n.get("key", n["id"]): self._node(n, level, inside) for n in graph["nodes"]}
+        options: dict[str, Any] = {}
+        for ours_name, their_name in (("outputs", "output_from"), ("intermediate", "intermediate_output_from")):
+            if ours_name in graph:
+                named = graph[ours_name]
+                options[their_name] = [nodes[k] for k in named] if isinstance(named, list) else named
+        if inside is None and self._storage is not None:
+            options["checkpoint_storage"] = self._storage
+        builder = af.WorkflowBuilder(
+            max_iterations=graph.get("max_iterations", 100),
+            name=self._case["name"],
+            start_executor=nodes[graph["start"]],
+            **options,
+        )
+        for edge in graph["edges"]:
+            _add(builder, edge, nodes)
+        workflow = builder.build()
+        level.append(workflow)
+        return workflow
+
+    def _node(self, node: Form, level: list[Any], inside: str | None) -> Any:
+        if node["kind"] == "function":
+            return self._watched(function_node(node, self._failures))
+        if node["kind"] == "workflow":
+            return self._watched(
+                af.WorkflowExecutor(
+                    self.build(node["graph"], node["id"]),
+                    id=node["id"],
+                    allow_direct_output=node.get("direct_output", False),
+                    propagate_request=node.get("propagate_requests", False),
+                )
+            )
+        context, keep = node.get("context", "full"), None
+        if isinstance(context, dict):
+            keep, context = context, "custom"
+        agent = self.agent(node, level, inside)
+        trailing = node.get("ensure_trailing_user_turn", False)
+        options: dict[str, Any] = {"context_mode": context, "ensure_trailing_user_turn": trailing}
+        if keep is not None:
+            options["context_filter"] = _filter(keep)
+        return self._watched(af.AgentExecutor(agent, id=node["id"], **options))
+
+    def agent(self, node: Form, level: list[Any], inside: str | None) -> af.Agent:
+        name = node.get("name", node["id"])
+
+        def log(agent: str, messages: Any) -> None:
+            superstep = level[0]._runner._iteration + 1 if level else 1
+            call = {"agent": agent, "superstep": superstep, "messages": messages}
+            self.model_calls.append({**call, "inside": inside} if inside else call)
+
+        return af.Agent(Client(node, name, log, self.counts), name=name, id=name)
+
+    def watched(self, executor: Any) -> Any:
+        """Notes where each invocation of the executor comes from."""
+        return self._watched(executor)
+
+    def _watched(self, executor: Any) -> Any:
+        execute, sources = executor.execute, self._sources[executor.id]
+
+        async def noted(message: Any, source_executor_ids: list[str], *args: Any, **kwargs: Any) -> None:
+            sources.append(list(source_executor_ids))
+            await execute(message, source_executor_ids, *args, **kwargs)
+
+        executor.execute = noted
+        return executor
+
+    # ----------------------------------------------------------------------------------------------- running
+
+    async def _step(self, action: Form) -> dict[str, Any]:
+        self.model_calls.clear()
+        given: dict[str, Any] = {}
+        if "input" in action:
+            given["message"] = theirs(value(action["input"]))
+        if "responses" in action:
+            given["responses"] = {
+                self._id(r): self.answer(a, self._data.get(r)) for r, a in action["responses"].items()
+            }
+        stream, events, error = bool(action.get("stream")), [], None
+        try:
+            if stream:
+                async for event in self._top.run(stream=True, **given):
+                    events.append(event)
+            else:
+                events = await self._silent(given)
+        except _Failed as failed:
+            events, error = failed.events, failed.error
+        except Exception as raised:
+            error = raised
+        step = {**self._trace(events), **await self._after()}
+        if error is not None:
+            step["error"] = _error(error)
+        return step
+
+    async def _silent(self, given: Mapping[str, Any]) -> list[Any]:
+        """A run that does not stream; its events are taken from inside, since a failed one gives none."""
+        events: list[Any] = []
+        core = self._top._run_core
+
+        async def heard(*args: Any, **kwargs: Any) -> Any:
+            async for event in core(*args, **kwargs):
+                events.append(event)
+                yield event
+
+        self._top._run_core = heard
+        try:
+            await self._top.run(**given)
+        except Exception as error:
+            raise _Failed(error, events) from error
+        finally:
+            del self._top._run_core
+        return events
+
+    def answer(self, given: Any, data: Any) -> Any:
+        return theirs(value(given))
+
+    def _id(self, ref: str) -> str:
+        return next((id for id, known in self._requests.items() if known == ref), ref)
+
+    def _ref(self, request: str, data: Any = None) -> str:
+        ref = self._requests.setdefault(request, f"r{len(self._requests) + 1}")
+        if data is not None:
+            self._data[ref] = data
+        return ref
+
+    def _trace(self, events: list[Any]) -> dict[str, Any]:
+        before: list[Any] = []
+        supersteps: list[dict[str, Any]] = []
+        after: list[Any] = []
+        into = before
+        outputs: list[Any] = []
+        between: list[Any] = []
+        for e in events:
+            if e.type == "superstep_started":
+                supersteps.append({"superstep": e.iteration, "completed": False, "events": []})
+                into = supersteps[-1]["events"]
+            elif e.type == "superstep_completed":
+                supersteps[-1]["completed"] = True
+                into = after
+            elif e.type == "failed":
+                into = after if supersteps else before
+            if e.type == "output":
+                outputs.append(self.form(e.data))
+            elif e.type == "intermediate":
+                between.append(self.form(e.data))
+            shown = self._shown(e)
+            if shown is not None:
+                into.append(shown)
+        step: dict[str, Any] = {"trace": {"before": before, "supersteps": supersteps, "after": after}}
+        step["outputs"] = outputs
+        if between:
+            step["intermediate_outputs"] = between
+        return step
+
+    def form(self, data: Any) -> Any:
+        return form(ours(data))
+
+    def _shown(self, e: Any) -> dict[str, Any] | None:
+        if e.type == "started":
+            return {"type": "started"}
+        if e.type == "status":
+            return {"type": "status", "state": e.state.value}
+        if e.type == "executor_invoked":
+            sources = self._sources[e.executor_id].popleft()
+            return {"type": e.type, "executor": e.executor_id, "from": sources, "data": self.form(e.data)}
+        if e.type == "executor_completed":
+            shown = {"type": e.type, "executor": e.executor_id}
+            return {**shown, "data": self.form(e.data)} if e.data else shown
+        if e.type == "executor_failed":
+            return {"type": e.type, "executor": e.executor_id, "error": e.details.error_type}
+        if e.type in ("output", "intermediate"):
+            return {"type": e.type, "executor": e.executor_id, "data": self.form(e.data)}
+        if e.type == "failed":
+            return {"type": "failed", "error": e.details.error_type}
+        if e.type == "request_info":
+            return {
+                "type": e.type,
+                "request": self._ref(e.request_id, e.data),
+                "executor": e.source_executor_id,
+                "data": self.form(e.data),
+                "response_type": self.type_name(e.response_type),
+            }
+        return self.own_event(e)
+
+    def own_event(self, e: Any) -> dict[str, Any] | None:
+        return None
+
+    def type_name(self, kind: Any) -> str:
+        return next((name for name, known in TYPES.items() if known == kind), getattr(kind, "__name__", str(kind)))
+
+    async def _after(self) -> dict[str, Any]:
+        runner = self._top._runner
+        pending = await runner.context.get_pending_request_info_events()
+        state = {k: v for k, v in runner._state.export_state().items() if not k.startswith("_")}
+        left: dict[str, Any] = {
+            "final_state": self._top.status.value,
+            "pending_requests": [self._ref(id) for id in pending],
+            "agent_calls": [],
+            "model_calls": list(self.model_calls),
+            "shared_state": self.form(state),
+        }
+        queued = [m for messages in runner.context._messages.values() for m in messages]
+        if queued:
+            left["undelivered"] = [{"from": m.source_id, "to": m.target_id, "data": self.form(m.data)} for m in queued]
+        return left
+
+
+class _Failed(Exception):
+    def __init__(self, error: Exception, events: list[Any]) -> None:
+        super().__init__(str(error))
+        self.error, self.events = error, events
+
+
+def _error(error: Exception) -> dict[str, Any]:
+    name = type(error).__name__
+    shown: dict[str, Any] = {"family": FAMILIES.get(name, "run_rejected"), "class": name}
+    if name == "ScriptedFailure":
+        shown["message"] = str(error)
+    elif "elect" in str(error) and name == "RuntimeError":
+        shown["family"] = "routing"
+    return shown
+
+
+def _build_error(error: Exception) -> dict[str, Any]:
+    name = type(error).__name__
+    known = FAMILIES.get(name)
+    if known is None:
+        known = "validation.output_validation" if name == "WorkflowValidationError" else "build_argument"
+    return {"family": known, "class": name, "key": str(error)}
+
+
+def _filter(keep: Form) -> Any:
+    def kept(messages: list[Any]) -> list[Any]:
+        if "keep_last" in keep:
+            return messages[-keep["keep_last"] :] if keep["keep_last"] else []
+        return [m for m in messages if str(m.role) in keep["keep_roles"]]
+
+    return kept
+
+
+def _named(function: Any, name: str) -> Any:
+    function.__name__ = name
+    return function
+
+
+def _when(form_: Form, name: str) -> Any:
+    holds = condition(form_)
+    return _named(lambda data: holds(ours(data)), name)
+
+
+def _add(builder: Any, edge: Form, nodes: Mapping[str, Any]) -> None:
+    kind = edge["kind"]
+    if kind == "direct":
+        when = _when(edge["when"], edge.get("name", "condition")) if "when" in edge else None
+        builder.add_edge(nodes[edge["from"]], nodes[edge["to"]], condition=when)
+    elif kind == "chain":
+        builder.add_chain([nodes[key] for key in edge["nodes"]])
+    elif kind == "fan_out":
+        source, targets = nodes[edge["from"]], [nodes[key] for key in edge["to"]]
+        if "select" in edge:
+            select = selection(edge["select"])
+            chosen = _named(lambda data, ids: select(ours(data), ids), edge.get("name", "selection"))
+            builder.add_multi_selection_edge_group(source, targets, selection_func=chosen)
+        else:
+            builder.add_fan_out_edges(source, targets)
+    elif kind == "fan_in":
+        builder.add_fan_in_edges([nodes[key] for key in edge["from"]], nodes[edge["to"]])
+    else:
+        cases = [
+            af.Case(condition=_when(c["when"], c.get("name", "condition")), target=nodes[c["to"]])
+            if "when" in c
+            else af.Default(target=nodes[c["to"]])
+            for c in edge["cases"]
+        ]
+        builder.add_switch_case_edge_group(nodes[edge["from"]], cases)
