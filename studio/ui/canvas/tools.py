@@ -66,7 +66,7 @@ class ZoomBar(FloatingBox):
         self.percent = self._button("", tr("Zoom to 100 % (Ctrl+0)"))
         self.percent.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.percent.setFixedWidth(theme.length(48))
-        self.percent.setFont(theme.font("body"))
+        self.percent.setFont(theme.font("body", tabular=True))
         self.into = self._button("own:plus", tr("Zoom in (Ctrl++)"))
         line = QFrame(self)
         line.setProperty("line", True)

@@ -62,7 +62,7 @@ def ink(theme: Theme) -> Ink:
     return found
 
 
-_fonts: dict[tuple[str, float, int, bool], tuple[QFont, QFontMetricsF]] = {}
+_fonts: dict[tuple[str, float, int], tuple[QFont, QFontMetricsF]] = {}
 
 
 def scene_font(
@@ -70,17 +70,14 @@ def scene_font(
 ) -> tuple[QFont, QFontMetricsF]:
     """A role's font for painted text, with its metrics: unhinted, so that widths scale with the zoom.
 
-    ``pixels`` and ``weight`` replace those of the role; fractions of a pixel are kept. Tabular figures are for numbers
-    only: in words they set hyphens apart.
+    ``pixels`` and ``weight`` replace those of the role; fractions of a pixel are kept.
     """
-    source = theme.font(role)
-    key = (source.key(), pixels, weight, tabular)
+    source = theme.font(role, tabular=tabular)
+    key = (source.key(), pixels, weight)
     found = _fonts.get(key)
     if found is None:
         made = QFont(source)
         made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        if not tabular:
-            made.unsetFeature(QFont.Tag("tnum"))
         if pixels:
             # Only point sizes may be fractions; Qt measures them in the logical resolution of the screen.
             made.setPointSizeF(pixels * 72.0 / QGuiApplication.primaryScreen().logicalDotsPerInchY())

@@ -86,7 +86,7 @@ class LaneHeader(QWidget):
         painter, theme = QPainter(self), self._theme
         middle = self.height() / 2
         paint_tile(painter, theme, QRectF(10, middle - 9, 18, 18), self._kind)
-        strong, small = theme.font("section"), theme.font("small")
+        strong, small = theme.font("section"), theme.font("small", tabular=True)
         bold, narrow = QFontMetrics(strong), QFontMetrics(small)
         baseline = (self.height() + bold.ascent() - bold.descent()) // 2
         status, meta = self._shown

@@ -109,7 +109,7 @@ class SuperstepDelegate(QStyledItemDelegate):
 
     def _paint_step(self, painter: QPainter, rect: QRect, row: Row) -> None:
         theme = self._theme
-        body, small = theme.font("body"), theme.font("small")
+        body, small = theme.font("body"), theme.font("small", tabular=True)
         metrics = QFontMetrics(body)
         baseline = _baseline(rect, metrics)
         self._paint_number(painter, rect, str(row.number), "text")
@@ -198,7 +198,7 @@ class SuperstepDelegate(QStyledItemDelegate):
         painter.drawText(QPoint(rect.right() - 9 - width, _baseline(rect, metrics)), row.time)
 
     def _paint_number(self, painter: QPainter, rect: QRect, text: str, token: str) -> None:
-        font = self._theme.font("section")
+        font = self._theme.font("section", tabular=True)
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setPen(self._theme.color(token))

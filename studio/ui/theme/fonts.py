@@ -58,8 +58,12 @@ def load() -> None:
             QFontDatabase.addApplicationFont(str(file))
 
 
-def font(role: str, scale: float = 1.0) -> QFont:
-    """The font of a role; sizes follow ``scale`` (0.9 to 1.5)."""
+def font(role: str, scale: float = 1.0, *, tabular: bool = False) -> QFont:
+    """The font of a role; sizes follow ``scale`` (0.9 to 1.5).
+
+    ``tabular`` figures are all of one width, for numbers that change or stand below each other. Not for words: Inter
+    then sets hyphens apart too ("Two-page").
+    """
     size, weight = ROLES[role]
     code = role.startswith("code")
     made = QFont()
@@ -68,7 +72,8 @@ def font(role: str, scale: float = 1.0) -> QFont:
     made.setWeight(QFont.Weight(weight))
     if weight != 400 and not _has_weights():
         made.setVariableAxis(QFont.Tag("wght"), weight)
-    made.setFeature(QFont.Tag("tnum"), 1)
+    if tabular:
+        made.setFeature(QFont.Tag("tnum"), 1)
     if code:
         made.setFeature(QFont.Tag("calt"), 0)
         made.setFeature(QFont.Tag("liga"), 0)

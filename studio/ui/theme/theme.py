@@ -25,7 +25,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._choice: Choice = choice
         self._scale = scale
-        self._fonts: dict[str, QFont] = {}
+        self._fonts: dict[tuple[str, bool], QFont] = {}
         self._colors: dict[str, QColor] = {}
         self._tokens: Tokens | None = None
         self._application: QApplication | None = None
@@ -61,11 +61,11 @@ class Theme(QObject):
             found = self._colors[token] = QColor(getattr(self.tokens, token))
         return found
 
-    def font(self, role: str) -> QFont:
-        """The font of a role of :data:`studio.ui.theme.fonts.ROLES`."""
-        found = self._fonts.get(role)
+    def font(self, role: str, *, tabular: bool = False) -> QFont:
+        """The font of a role of :data:`studio.ui.theme.fonts.ROLES`; ``tabular`` for numbers."""
+        found = self._fonts.get((role, tabular))
         if found is None:
-            found = self._fonts[role] = fonts.font(role, self._scale)
+            found = self._fonts[role, tabular] = fonts.font(role, self._scale, tabular=tabular)
         return found
 
     def length(self, pixels: float) -> int:

@@ -171,14 +171,16 @@ class Chip(QWidget):
         paint_chip(painter, self._theme, QRectF(self.rect()), self._text, self._icon, self._tone, square=self._square)
 
 
-def chip_font(theme: Theme) -> QFont:
-    """The type of a chip."""
-    return theme.font("small-strong")
+def chip_font(theme: Theme, text: str = "") -> QFont:
+    """The type of a chip; numbers keep their places while they count."""
+    return theme.font("small-strong", tabular=text[:1].isdigit() and "-" not in text)
 
 
 def chip_width(theme: Theme, text: str, icon: str = "") -> int:
     """The width that :func:`paint_chip` needs."""
-    return 15 + QFontMetrics(chip_font(theme)).horizontalAdvance(text) + (17 if icon and text else 12 if icon else 0)
+    return (
+        15 + QFontMetrics(chip_font(theme, text)).horizontalAdvance(text) + (17 if icon and text else 12 if icon else 0)
+    )
 
 
 def paint_chip(
@@ -203,7 +205,7 @@ def paint_chip(
         ratio = painter.device().devicePixelRatio()
         painter.drawPixmap(QPoint(round(x), round(rect.center().y() - 6)), theme.pixmap(icon, 12, ink, ratio))
         x += 17
-    font = chip_font(theme)
+    font = chip_font(theme, text)
     metrics = QFontMetrics(font)
     painter.setFont(font)
     painter.setPen(QPen(theme.color(ink)))

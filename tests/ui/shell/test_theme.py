@@ -124,6 +124,17 @@ def test_the_weights_of_the_bundled_font_are_real(theme: Theme) -> None:
     assert widths[0] < widths[1] < widths[2]
 
 
+def test_words_keep_their_hyphens_and_numbers_their_places(theme: Theme) -> None:
+    from PySide6.QtGui import QFont, QFontMetricsF
+
+    def width(made: QFont, text: str) -> float:
+        return QFontMetricsF(made).horizontalAdvance(text)
+
+    body, numbers = theme.font("body"), theme.font("body", tabular=True)
+    assert width(body, "-") < width(numbers, "-")
+    assert width(numbers, "1111") == width(numbers, "0000")
+
+
 def test_tokens_are_colours() -> None:
     for scheme in ("light", "dark"):
         for field in fields(Tokens):
