@@ -36,7 +36,7 @@ from studio.agents.messages import (
 )
 from studio.agents.middleware import AgentRun, Middleware, MiddlewareFailure, ModelCall, Termination, ToolRun
 from studio.agents.session import Session
-from studio.agents.tools import EndTurn, Tool
+from studio.agents.tools import EndTurn, Tool, ToolFailure
 
 if TYPE_CHECKING:
     from studio.agents.connection import ClientSettings, Timeouts
@@ -83,6 +83,7 @@ __all__ = [
     "Timeouts",
     "Tool",
     "ToolCall",
+    "ToolFailure",
     "ToolResult",
     "ToolRun",
     "Usage",

@@ -18,6 +18,7 @@ from studio.agents.tools import (
     ArgumentsError,
     EndTurn,
     Tool,
+    ToolFailure,
     check_arguments,
     parse_arguments,
     result_text,
@@ -137,7 +138,7 @@ class ToolRunner:
 
     def _failed(self, call: ToolCall, error: Exception) -> ToolResult:
         text = BAD_ARGUMENTS if isinstance(error, ArgumentsError) else FAILED
-        if isinstance(error, TimeoutError) and str(error):
+        if isinstance(error, ToolFailure):
             text = f"Error: {error}"
         elif self.settings.include_detailed_errors:
             text = f"{text} Exception: {error}"
@@ -177,11 +178,11 @@ class ToolRunner:
 
 
 async def _within(seconds: float, running: Any, name: str) -> Any:
-    """Raises a ``TimeoutError`` that says so; one that the tool raises itself passes as it is."""
+    """Raises a failure that says so; a ``TimeoutError`` that the tool raises itself passes as it is."""
     try:
         async with asyncio.timeout(seconds) as limit:
             return await running
     except TimeoutError:
         if limit.expired():
-            raise TimeoutError(f"Function '{name}' took longer than {seconds:g} s.") from None
+            raise ToolFailure(f"Function '{name}' took longer than {seconds:g} s.") from None
         raise

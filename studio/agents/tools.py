@@ -59,6 +59,10 @@ class EndTurn(Exception):
         super().__init__(result)
 
 
+class ToolFailure(Exception):
+    """Raised by a tool: its text is the error that the model sees, so that it can do better."""
+
+
 class ArgumentsError(ValueError):
     """The arguments of a call do not fit the tool."""
 

@@ -30,6 +30,7 @@ from studio.agents.tools import (
     ArgumentsError,
     EndTurn,
     Tool,
+    ToolFailure,
     check_arguments,
     parse_arguments,
     result_text,
@@ -205,7 +206,8 @@ class Turn:
             if self.settings.tool_error == "rollback":
                 self._finished(call, None, type(error).__name__)
                 raise
-            told = f"Error: Function failed (trace {uuid4().hex[:12]})."
+            what = str(error) if isinstance(error, ToolFailure) else "Function failed"
+            told = f"Error: {what} (trace {uuid4().hex[:12]})."
             return ToolResult(call.call_id, told, type(error).__name__)
 
     def _started(self, call: ToolCall) -> None:

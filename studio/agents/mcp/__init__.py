@@ -1,0 +1,20 @@
+"""Tools of MCP servers. The ``mcp`` package takes half a second to load; it loads when the first server starts."""
+
+from __future__ import annotations
+
+from studio.agents.mcp.server import McpFailed, McpServer, McpState, close_all
+from studio.agents.mcp.settings import Approvals, HttpServer, StdioServer, child_environment
+from studio.agents.mcp.tools import agent_tools, unique_names
+
+__all__ = [
+    "Approvals",
+    "HttpServer",
+    "McpFailed",
+    "McpServer",
+    "McpState",
+    "StdioServer",
+    "agent_tools",
+    "child_environment",
+    "close_all",
+    "unique_names",
+]

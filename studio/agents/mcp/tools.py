@@ -1,0 +1,86 @@
+"""Tools of MCP servers as tools of an agent. What servers say about them is text of strangers: limited, plain."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from studio.agents.mcp.server import McpFailed, McpServer
+from studio.agents.mcp.settings import Approvals
+from studio.agents.tools import Approval, Tool, ToolFailure
+
+_NAME = 64
+_DESCRIPTION = 4000
+
+
+async def agent_tools(servers: Iterable[McpServer]) -> list[Tool]:
+    """All tools of all servers, under names that differ. Raises :class:`McpFailed` if one cannot be asked."""
+    found: list[tuple[McpServer, Any]] = []
+    for server in servers:
+        found += [(server, tool) for tool in await server.list_tools()]
+    names = unique_names([(server.settings.name, tool.name) for server, tool in found])
+    return [_tool(server, tool, name) for (server, tool), name in zip(found, names, strict=True)]
+
+
+def unique_names(tools: Sequence[tuple[str, str]]) -> list[str]:
+    """``server__tool`` for each, of letters that every provider takes, at most 64 long, no two alike."""
+    names: list[str] = []
+    for server, tool in tools:
+        base = re.sub(r"[^A-Za-z0-9_-]+", "_", f"{server}__{tool}")[:_NAME]
+        name, number = base, 2
+        while name in names:
+            name = f"{base[: _NAME - len(str(number)) - 1]}_{number}"
+            number += 1
+        names.append(name)
+    return names
+
+
+def _tool(server: McpServer, tool: Any, name: str) -> Tool:
+    description = (tool.description or tool.title or tool.name)[:_DESCRIPTION]
+    return Tool(name, description, tool.input_schema, _caller(server, tool), _approval(server.settings.approvals, tool))
+
+
+def _approval(approvals: Approvals, tool: Any) -> Approval:
+    reads = tool.annotations is not None and tool.annotations.read_only_hint is True
+    return "never" if approvals == "never" or (approvals == "unless_read_only" and reads) else "always"
+
+
+def _caller(server: McpServer, tool: Any) -> Callable[[dict[str, Any]], Awaitable[Any]]:
+    async def run(arguments: dict[str, Any]) -> Any:
+        try:
+            result = await server.call(tool.name, arguments)
+        except McpFailed as error:
+            raise ToolFailure(str(error)) from error
+        text = shortened(result_words(result, structured=tool.output_schema is not None), server.settings.result_limit)
+        if result.is_error:
+            raise ToolFailure(text)
+        return text
+
+    return run
+
+
+def result_words(result: Any, *, structured: bool) -> str:
+    """What the model sees of a result: the structured value of a tool that declares one, else its contents."""
+    if structured and result.structured_content is not None and not result.is_error:
+        return json.dumps(result.structured_content, ensure_ascii=False)
+    return "\n".join(_words(block) for block in result.content)
+
+
+def _words(block: Any) -> str:
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "resource":
+        text = getattr(block.resource, "text", None)
+        return str(text) if text is not None else f"[resource {block.resource.uri}]"
+    if block.type == "resource_link":
+        return f"[resource {block.uri}]"
+    return f"[{block.type} {getattr(block, 'mime_type', '')}, {len(getattr(block, 'data', '')) * 3 // 4} bytes]"
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most ``limit`` characters, with a note of what is missing."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[{len(text) - limit} characters left out]"
