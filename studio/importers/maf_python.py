@@ -46,11 +46,11 @@ Def = ast.FunctionDef | ast.AsyncFunctionDef
 def read(detected: Detected, path: Path | None) -> Draft:
     """The first workflow that the program builds; the others are listed."""
     source = parse(detected.text)
-    reading = Reading(source, path.parent if path else None, _decorated)
+    reading = Reading(source, path.parent if path else None, decorated)
     reading.run()
     built = _workflows(reading)
     if not built:
-        for function in _builders_in(source.tree):
+        for function in builders_in(source.tree):
             if id(function) not in reading.called:
                 found = _function_named(reading.module, function)
                 if found is not None:
@@ -67,7 +67,7 @@ def read(detected: Detected, path: Path | None) -> Draft:
     return draft
 
 
-def _decorated(node: Def, scope: Scope, reading: Reading) -> Value | None:
+def decorated(node: Def, scope: Scope, reading: Reading) -> Value | None:
     found = decorators(node)
     if "executor" in found:
         call = found["executor"]
@@ -76,7 +76,7 @@ def _decorated(node: Def, scope: Scope, reading: Reading) -> Value | None:
     return None
 
 
-def _builders_in(tree: ast.Module) -> list[Def]:
+def builders_in(tree: ast.Module) -> list[Def]:
     found = [
         part
         for part in tree.body

@@ -84,9 +84,9 @@ def imported_from(
         if detected.kind not in BUILDERS:
             message = f"{NAMES[detected.kind]} files are only read, never run."
             raise ImportProblem(message, "Import the file without running it.")
-        from studio.importers import maf_build
+        from studio.importers.maf_build import read as built
 
-        return imported(maf_build.read(detected, path, interpreter, timeout, function), "build")
+        return imported(built(detected, path, interpreter, timeout, function), "build")
     try:
         return imported(reader(detected, path))
     except RecursionError:

@@ -66,8 +66,9 @@ def test_sample(file: Path, expectation: dict[str, Any], mode: str, tmp_path: Pa
         assert secret not in text
         assert secret not in json.dumps(found.report.to_json())
 
+    if mode == "build":
+        return
     again = _read(file, expectation, mode)
     assert again.report == found.report
     assert again.workflow.model_copy(update={"id": found.workflow.id}) == found.workflow
-    if mode == "static":
-        assert sorted(p.name for p in file.parent.iterdir()) == before
+    assert sorted(p.name for p in file.parent.iterdir()) == before
