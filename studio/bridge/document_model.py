@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from studio.document.bends import apply_tidily
 from studio.document.changes import ChangeSet
 from studio.document.edits import Batch, Edit
 from studio.document.model import Workflow
@@ -28,7 +29,7 @@ class _Command(QUndoCommand):
         return _MERGE_ID if self._merge_key else -1
 
     def redo(self) -> None:
-        done = self._edit.apply(self._model.workflow)
+        done = apply_tidily(self._edit, self._model.workflow)
         self._inverse = done.inverse
         self._model._take(done.workflow, done.changes)
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from studio.document.aligning import align, distribute
+from studio.document.bends import set_bends, straightened
+from studio.document.bypassing import delete_and_join, take_out
 from studio.document.conditions import Condition
 from studio.document.connecting import DEFAULT, connect
 from studio.document.copying import copy_items, duplicate, paste_items, pasted_ids
@@ -28,18 +31,23 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.rewiring import change_id, drop_on_edge, insert_on_edge, reconnect, to_fan_out, to_switch
+from studio.document.room import make_room
 
 __all__ = [
     "DEFAULT",
     "NEW_NAMES",
+    "align",
     "arrange_items",
     "change_id",
     "connect",
     "copy_items",
+    "delete_and_join",
     "delete_items",
+    "distribute",
     "drop_on_edge",
     "duplicate",
     "insert_on_edge",
+    "make_room",
     "move_items",
     "new_frame",
     "new_node",
@@ -49,12 +57,15 @@ __all__ = [
     "pasted_ids",
     "reconnect",
     "rename",
+    "set_bends",
+    "set_collapsed",
     "set_condition",
     "set_fields",
     "set_label",
     "set_output",
     "set_start",
     "set_workflow",
+    "take_out",
     "to_fan_out",
     "to_switch",
     "ungroup",
@@ -207,8 +218,9 @@ def move_items(places: Mapping[str, Place]) -> Edit:
 
 
 def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None) -> Edit:
-    """Everything, or the chosen items, in layers from left to right."""
-    return SetPlaces(dict(arrange(workflow, ids)))
+    """Everything, or the chosen items, in layers from left to right. Lines at what moved find their own way again."""
+    places = arrange(workflow, ids)
+    return SetPlaces({**places, **straightened(workflow, places)})
 
 
 def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tuple[Edit, str]:
@@ -228,3 +240,15 @@ def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tu
 def ungroup(workflow: Workflow, group_id: str) -> Edit:
     """Takes a frame away; its members stay."""
     return delete_items(workflow, (group_id,))
+
+
+def set_collapsed(workflow: Workflow, group_id: str, collapsed: bool) -> Edit:
+    """Draws a group as one card, or its members again. Raises ``KeyError`` if there is no such group."""
+    group = next((g for g in workflow.groups if g.id == group_id), None)
+    if group is None:
+        raise KeyError(group_id)
+    place = workflow.places.get(group_id)
+    if place is None:
+        box = bounds(workflow, group.members) or (0.0, 0.0, 0.0, 0.0)
+        place = Place(x=box[0], y=box[1])
+    return SetPlaces({group_id: place.model_copy(update={"collapsed": collapsed})})

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from studio.document.conditions import Condition
+from studio.document.connecting import connect
 from studio.document.edits import Batch, Edit, Insert, SetPlaces, SetWorkflow
+from studio.document.frozen import Model
 from studio.document.geometry import GRID, bounds, moved
 from studio.document.ids import condition_name, free_id, free_name, taken_ids, taken_names
-from studio.document.lines import pairs
+from studio.document.lines import lines, pairs
 from studio.document.model import (
     DirectEdge,
     Edge,
@@ -38,8 +40,20 @@ def copy_items(workflow: Workflow, ids: Iterable[str]) -> str:
     return _clipping(workflow, frozenset(ids) - {""}).model_dump_json(by_alias=True)
 
 
+class _Outer(Model):
+    """A line between something copied and something that was not."""
+
+    kind: str
+    source: str
+    target: str
+    condition: Condition | None = None
+
+
 class _Clipping(Workflow):
     format: str = FORMAT
+    origin: str = ""
+    """Id of the document it was copied from: only there do the ids of outer lines mean the same."""
+    outer: tuple[_Outer, ...] = ()
 
 
 def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
@@ -54,7 +68,10 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
     )
     placed = {i.id for i in (*nodes, *edges, *notes, *groups)}
     scripts = {k: v for k, v in workflow.offline.nodes.items() if k in kept}
+    inner = frozenset(ln.id for ln in lines(workflow.model_copy(update={"edges": edges})))
     return _Clipping(
+        origin=workflow.id,
+        outer=tuple(_outer(workflow, placed, inner)),
         nodes=nodes,
         edges=edges,
         notes=notes,
@@ -64,8 +81,14 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
         tools=workflow.tools,
         modules=workflow.modules,
         offline=workflow.offline.model_copy(update={"nodes": scripts}),
-        places={k: p for k, p in workflow.places.items() if k in placed},
+        places={k: p for k, p in workflow.places.items() if k in placed or k in inner},
     )
+
+
+def _outer(workflow: Workflow, copied: set[str], inner: frozenset[str]) -> Iterator[_Outer]:
+    for ln in lines(workflow):
+        if ln.id not in inner and (ln.source in copied) != (ln.target in copied) and ln.kind != "handoff":
+            yield _Outer(kind=ln.kind, source=ln.source, target=ln.target, condition=ln.condition)
 
 
 def _cut(edge: Edge, kept: frozenset[str], ids: frozenset[str]) -> Edge | None:
@@ -93,10 +116,14 @@ def _cut(edge: Edge, kept: frozenset[str], ids: frozenset[str]) -> Edge | None:
     return None
 
 
-def paste_items(workflow: Workflow, text: str, place: Place | None = None) -> Edit | Problem:
+def paste_items(
+    workflow: Workflow, text: str, place: Place | None = None, *, keep_outer: bool = False
+) -> Edit | Problem:
     """Puts copied items in, their top left corner at ``place`` (None: a little beside where they were).
 
     Everything gets a fresh id, nodes get fresh names. Declarations come along unless the document has one of that name.
+    ``keep_outer``: in the document that they come from, the copies are also connected with what the originals were
+    connected with, wherever a second edge is allowed.
     Text that is not a piece of a workflow: a :class:`Problem`, nothing changes. Use :func:`pasted_ids` to select.
     """
     clipping = read_clipping(text)
@@ -106,13 +133,38 @@ def paste_items(workflow: Workflow, text: str, place: Place | None = None) -> Ed
     edits: list[Edit] = []
     for where in ("nodes", "edges", "notes", "groups"):
         edits += [Insert(where, _renamed(item, fresh)) for item in getattr(clipping, where)]
-    places = _shifted(clipping, fresh.ids, place)
+    renamed = clipping.model_copy(update={"edges": tuple(_renamed(e, fresh) for e in clipping.edges)})
+    # The lines of both come in the same order.
+    line_ids = {old.id: new.id for old, new in zip(lines(clipping), lines(renamed), strict=True)}
+    places = _shifted(clipping, {**line_ids, **fresh.ids}, place)
     if places:
         edits.append(SetPlaces(places))
     declared = _declarations(workflow, clipping, fresh.ids)
     if declared:
         edits.append(SetWorkflow(declared))
+    if keep_outer and clipping.origin == workflow.id:
+        edits += _connected_outside(Batch(tuple(edits)).apply(workflow).workflow, clipping, fresh.ids)
     return Batch(tuple(edits))
+
+
+def _connected_outside(workflow: Workflow, clipping: _Clipping, ids: Mapping[str, str]) -> list[Edit]:
+    from studio.document.commands import set_condition  # which offers paste_items too
+
+    edits: list[Edit] = []
+    for outer in clipping.outer:
+        source, target = ids.get(outer.source, outer.source), ids.get(outer.target, outer.target)
+        edit = connect(workflow, source, target)
+        if isinstance(edit, Problem):
+            continue
+        had = {ln.id for ln in lines(workflow)}
+        workflow = edit.apply(workflow).workflow
+        edits.append(edit)
+        new = [ln for ln in lines(workflow) if ln.id not in had and ln.kind in ("direct", "case", "leg")]
+        if outer.condition is not None and len(new) == 1:
+            named = outer.condition.model_copy(update={"name": condition_name(new[0].id)})
+            edits.append(set_condition(workflow, new[0].id, named))
+            workflow = edits[-1].apply(workflow).workflow
+    return edits
 
 
 def pasted_ids(edit: Edit) -> tuple[str, ...]:
@@ -122,14 +174,14 @@ def pasted_ids(edit: Edit) -> tuple[str, ...]:
     return ()
 
 
-def duplicate(workflow: Workflow, ids: Iterable[str]) -> Edit:
-    """A copy of the chosen items beside them, with the edges among them."""
-    edit = paste_items(workflow, copy_items(workflow, ids))
+def duplicate(workflow: Workflow, ids: Iterable[str], *, keep_outer: bool = False) -> Edit:
+    """A copy of the chosen items beside them, with the edges among them; ``keep_outer`` as in :func:`paste_items`."""
+    edit = paste_items(workflow, copy_items(workflow, ids), keep_outer=keep_outer)
     assert not isinstance(edit, Problem)  # a clipping of our own can be read
     return edit
 
 
-def read_clipping(text: str) -> Workflow | Problem:
+def read_clipping(text: str) -> _Clipping | Problem:
     """The piece of a workflow in a clipboard text."""
     problem = Problem("not_a_clipping", "The clipboard holds no nodes of a workflow.")
     try:

@@ -64,7 +64,8 @@ def snapped(value: float) -> float:
 
 def moved(place: Place, dx: float, dy: float) -> Place:
     """The same place, shifted; size and unknown fields are kept."""
-    return place.model_copy(update={"x": place.x + dx, "y": place.y + dy})
+    bends = tuple((x + dx, y + dy) for x, y in place.bends)
+    return place.model_copy(update={"x": place.x + dx, "y": place.y + dy, "bends": bends})
 
 
 def boxes(workflow: Workflow, ids: Iterable[str]) -> list[Box]:

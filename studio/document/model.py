@@ -294,7 +294,9 @@ class Group(Model):
 
 
 class Place(Model):
-    """Where something is drawn: scene units, top left corner (for a bar or rhombus: of its bounding box)."""
+    """Where something is drawn: scene units, top left corner (for a bar or rhombus: of its bounding box).
+
+    ``bends``: of a line, the points it goes through. ``collapsed``: a group that is drawn as one card."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
@@ -302,6 +304,8 @@ class Place(Model):
     y: float
     width: float | None = None
     height: float | None = None
+    bends: tuple[tuple[float, float], ...] = ()
+    collapsed: bool = False
 
 
 class OfflineScript(Model):
@@ -312,7 +316,8 @@ class OfflineScript(Model):
 
 
 class Workflow(Model):
-    """A whole document. ``places`` is keyed by the id of a node, a switch, a fan-out, a note or a group."""
+    """A whole document. ``places`` is keyed by the id of a node, a switch, a fan-out, a note, a group, or a line with
+    bends."""
 
     id: str = Field(default_factory=lambda: uuid4().hex)
     name: str = "Untitled"

@@ -36,7 +36,8 @@ def check_document(workflow: Workflow) -> None:
     for listed in (workflow.outputs, workflow.intermediate):
         assert not isinstance(listed, tuple) or (listed and set(listed) <= nodes), listed
     things = set(ids)
-    assert not (lost := set(workflow.places) - things), f"places of nothing: {lost}"
+    drawn = things | {line.id for line in lines(workflow)}
+    assert not (lost := set(workflow.places) - drawn), f"places of nothing: {lost}"
     for group in workflow.groups:
         assert set(group.members) <= things, f"{group.id} holds {set(group.members) - things}"
     assert set(workflow.offline.nodes) <= nodes

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from studio.document import commands
+from studio.document.aligning import Axis, Side
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, SetFields
 from studio.document.lines import lines
@@ -117,11 +118,11 @@ def drop_on_edge(workflow: Workflow, chance: Chance) -> Edit | None:
 def paste(workflow: Workflow, chance: Chance) -> Edit | None:
     text = commands.copy_items(workflow, chance.some(_anything(workflow)))
     place = chance.place() if chance.often() else None
-    return _made(commands.paste_items(workflow, text, place))
+    return _made(commands.paste_items(workflow, text, place, keep_outer=chance.often()))
 
 
 def duplicate(workflow: Workflow, chance: Chance) -> Edit | None:
-    return commands.duplicate(workflow, chance.some(_ids(workflow)))
+    return commands.duplicate(workflow, chance.some(_ids(workflow)), keep_outer=chance.often())
 
 
 def new_frame(workflow: Workflow, chance: Chance) -> Edit | None:
@@ -199,6 +200,37 @@ def arrange(workflow: Workflow, chance: Chance) -> Edit | None:
     return commands.arrange_items(workflow, chance.some(_junction_or_node(workflow)) if chance.often() else None)
 
 
+def align(workflow: Workflow, chance: Chance) -> Edit | None:
+    sides: Sequence[Side] = ("left", "right", "up", "down", "across", "along")
+    return commands.align(workflow, chance.some(_ids(workflow)), chance.of(sides))
+
+
+def distribute(workflow: Workflow, chance: Chance) -> Edit | None:
+    axes: Sequence[Axis] = ("x", "y")
+    return commands.distribute(workflow, chance.some(_ids(workflow)), chance.of(axes))
+
+
+def make_room(workflow: Workflow, chance: Chance) -> Edit | None:
+    return commands.make_room(workflow, chance.of(_junction_or_node(workflow)))
+
+
+def delete_and_join(workflow: Workflow, chance: Chance) -> Edit | None:
+    return commands.delete_and_join(workflow, chance.some(_anything(workflow), 3))
+
+
+def take_out(workflow: Workflow, chance: Chance) -> Edit | None:
+    return _made(commands.take_out(workflow, chance.of(workflow.nodes).id))
+
+
+def set_bends(workflow: Workflow, chance: Chance) -> Edit | None:
+    points = [(p.x, p.y) for p in (chance.place(), chance.place(), chance.place())]
+    return commands.set_bends(chance.of(lines(workflow)).id, chance.some(points, 3))
+
+
+def set_collapsed(workflow: Workflow, chance: Chance) -> Edit | None:
+    return commands.set_collapsed(workflow, chance.of(workflow.groups).id, chance.often())
+
+
 def set_fields(workflow: Workflow, chance: Chance) -> Edit | None:
     node = chance.of(workflow.nodes)
     values: dict[str, object] = {"description": chance.of(TEXTS)}
@@ -269,6 +301,13 @@ STEPS: dict[str, Step] = {
     "to_fan_out": to_fan_out,
     "move_items": move,
     "arrange_items": arrange,
+    "align": align,
+    "distribute": distribute,
+    "make_room": make_room,
+    "delete_and_join": delete_and_join,
+    "take_out": take_out,
+    "set_bends": set_bends,
+    "set_collapsed": set_collapsed,
     "set_fields": set_fields,
     "set_workflow": set_workflow,
     "note text": set_note,

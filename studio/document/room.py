@@ -1,0 +1,77 @@
+"""Room for something that was put between others: what comes after it moves aside."""
+
+from __future__ import annotations
+
+from studio.document.edits import Edit, SetPlaces
+from studio.document.geometry import GRID, Box, drawn, moved, sizes_of, snapped
+from studio.document.lines import lines
+from studio.document.model import Place, Workflow
+
+GAP = 48.0
+"""Least distance between two things that an edge joins, from left to right."""
+
+
+def make_room(workflow: Workflow, item_id: str) -> Edit:
+    """Moves an item to the right of what leads to it, and what it leads to, with all that follows, to its right.
+
+    Only edges that run from left to right count; frames of a fixed size grow with what moves in them.
+    """
+    sizes = sizes_of(workflow, (i for i in drawn(workflow) if i in workflow.places))
+    boxes = {i: (p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1]) for i, p in workflow.places.items() if i in sizes}
+    if item_id not in boxes:
+        return SetPlaces({})
+    ends = [(ln.source, ln.target) for ln in lines(workflow)]
+    sources = [s for s, t in ends if t == item_id and s in boxes and s != item_id]
+    targets = [t for s, t in ends if s == item_id and t in boxes and t != item_id]
+    forward = [t for t in targets if not sources or _middle(boxes[t]) > min(_middle(boxes[s]) for s in sources)]
+    shifts: dict[str, float] = {}
+    left = [boxes[s][2] + GAP - boxes[item_id][0] for s in sources if _middle(boxes[s]) <= _middle(boxes[item_id])]
+    shifts[item_id] = _up(max([0.0, *left]))
+    right = boxes[item_id][2] + shifts[item_id]
+    by = _up(max([0.0, *(right + GAP - boxes[t][0] for t in forward)]))
+    if by:
+        for other in _following(ends, boxes, forward, {item_id, *sources}):
+            shifts[other] = by
+    places: dict[str, Place | None] = {i: moved(workflow.places[i], dx, 0) for i, dx in shifts.items() if dx}
+    places.update(_frames(workflow, shifts))
+    return SetPlaces(places)
+
+
+def _middle(box: Box) -> float:
+    return (box[0] + box[2]) / 2
+
+
+def _up(distance: float) -> float:
+    """To the grid, never less."""
+    near = snapped(distance)
+    return near if near >= distance else near + GRID
+
+
+def _following(ends: list[tuple[str, str]], boxes: dict[str, Box], first: list[str], stay: set[str]) -> list[str]:
+    """What can be reached along edges that run from left to right."""
+    after: dict[str, list[str]] = {}
+    for source, target in ends:
+        if source in boxes and target in boxes and boxes[target][0] >= boxes[source][0]:
+            after.setdefault(source, []).append(target)
+    seen = dict.fromkeys(i for i in first if i not in stay)
+    waiting = list(seen)
+    while waiting:
+        for target in after.get(waiting.pop(), ()):
+            if target not in seen and target not in stay:
+                seen[target] = None
+                waiting.append(target)
+    return list(seen)
+
+
+def _frames(workflow: Workflow, shifts: dict[str, float]) -> dict[str, Place]:
+    found: dict[str, Place] = {}
+    for group in workflow.groups:
+        place = workflow.places.get(group.id)
+        by = [shifts.get(m, 0.0) for m in group.members]
+        if place is None or place.width is None or not any(by):
+            continue
+        if min(by) > 0:
+            found[group.id] = moved(place, min(by), 0)
+        else:
+            found[group.id] = place.model_copy(update={"width": place.width + max(by)})
+    return found
