@@ -101,6 +101,15 @@ class CaseBuilder:
         self._clients: dict[str, ScriptedClient] = {}
         self._reviewed: dict[str, Level] = {}
 
+    def rewind(self, calls: Mapping[str, int]) -> None:
+        """Every agent goes on with the reply after so many calls."""
+        for node, client in self._clients.items():
+            client.requests[:] = [None] * calls.get(node, 0)  # type: ignore[list-item]
+
+    def skip(self, node: str, calls: int) -> None:
+        """The agent of a node has answered so many calls already."""
+        self._clients[node].requests.extend([None] * calls)  # type: ignore[list-item]
+
     def level(self, inside: str) -> Level:
         """The inner workflow of a reviewed participant."""
         level = Level(inside)

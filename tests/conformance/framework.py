@@ -490,8 +490,13 @@ class FrameworkRun:
         }
         queued = [m for messages in runner.context._messages.values() for m in messages]
         if queued:
-            left["undelivered"] = [{"from": m.source_id, "to": m.target_id, "data": self.form(m.data)} for m in queued]
+            left["undelivered"] = [self._message(m) for m in queued]
         return left
+
+    def _message(self, message: Any) -> dict[str, Any]:
+        shown = {"from": message.source_id, "to": message.target_id, "data": self.form(message.data)}
+        asked = message.original_request_info_event
+        return shown if asked is None else {**shown, "kind": "response", "answers": self._ref(asked.request_id)}
 
 
 class _Failed(Exception):

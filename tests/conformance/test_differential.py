@@ -72,7 +72,7 @@ def comparable(step: Form) -> dict[str, Any]:
             "outputs": sorted(map(_key, step["outputs"])),
             "intermediate": sorted(map(_key, step.get("intermediate_outputs", []))),
             "model_calls": sorted(map(_key, step["model_calls"])) if done else [],
-            "undelivered": sorted(map(_key, step.get("undelivered", []))),
+            "undelivered": sorted(_key({**m, "answers": ""}) for m in step.get("undelivered", [])),
             "pending": len(step["pending_requests"]),
         }
     return shown

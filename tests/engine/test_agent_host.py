@@ -173,10 +173,11 @@ async def test_caller_run_tools_are_answered_in_request_order_whatever_comes_fir
     a = host("a", two, "done", tools=[tool("caller")])
     workflow = WorkflowBuilder(a, name="w").build()
     result = await workflow.run("q")
-    assert [r.id for r in result.requests] == ["call_1", "call_2"]
-    result = await workflow.run(answers={"call_2": ToolResult("call_2", "two")})
+    first, second = result.requests
+    assert [first.data.call_id, second.data.call_id] == ["call_1", "call_2"]
+    result = await workflow.run(answers={second.id: ToolResult("call_2", "two")})
     assert (result.state, len(seen(a))) == ("IDLE_WITH_PENDING_REQUESTS", 1)
-    await workflow.run(answers={"call_1": ToolResult("call_1", "one")})
+    await workflow.run(answers={first.id: ToolResult("call_1", "one")})
     last = a.agent.client.requests[1].messages[-1]  # type: ignore[attr-defined]
     assert (last.role, [part.result for part in last.parts]) == ("tool", ["one", "two"])
 
@@ -240,3 +241,15 @@ def test_an_agent_is_what_the_host_wants() -> None:
 
     agent: RunnableAgent = Agent("a", ScriptedClient([]))
     assert agent.name == "a"
+
+
+async def test_two_agents_that_wait_for_a_call_with_the_same_id() -> None:
+    call = {"calls": [{"id": "call_1", "tool": "delete", "arguments": {"q": "x"}}]}
+    a, b = (host(id, call, f"{id} done", tools=[tool("caller")]) for id in "ab")
+    start = host("s", "go")
+    workflow = WorkflowBuilder(start, name="w").fan_out(start, [a, b]).build()
+    result = await workflow.run("q")
+    assert sorted((r.node, r.data.call_id) for r in result.requests) == [("a", "call_1"), ("b", "call_1")]
+    answers = {r.id: ToolResult("call_1", r.node) for r in result.requests}
+    result = await workflow.run(answers=answers)
+    assert sorted(o.text for o in result.outputs) == ["a done", "b done"]

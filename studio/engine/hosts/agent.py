@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
+from uuid import uuid4
 
 from studio.agents.client import RunHooks
 from studio.agents.messages import (
@@ -77,7 +78,7 @@ class AgentHost(Executor):
         self._trailing = trailing_user_turn
         self._cache: tuple[Message, ...] = ()
         self._conversation: tuple[Message, ...] = ()
-        self._open: dict[str, Part] = {}
+        self._open: dict[str, ApprovalRequest | ToolCall] = {}
         self._answers: dict[str, Part] = {}
         self._order: tuple[str, ...] = ()
         sends, yields = (AgentResponse,), (AgentReply, AgentUpdate)
@@ -160,15 +161,16 @@ class AgentHost(Executor):
 
     def _asked(self, reply: AgentReply, ctx: Context) -> bool:
         """Asks what the reply waits for: approvals, and calls that the caller runs. False if it waits for nothing."""
-        asked: dict[str, Part] = {
-            part.id if isinstance(part, ApprovalRequest) else part.call_id: part for part in reply.requests
-        }
-        double = [id for id in asked if id in self._order]
+        asked = {part.id if isinstance(part, ApprovalRequest) else part.call_id: part for part in reply.requests}
+        known = {part.id if isinstance(part, ApprovalRequest) else part.call_id for part in self._open.values()}
+        double = [id for id in asked if id in known]
         if double:
             raise WorkflowError(f"The agent of node {self.id!r} asked twice with the id {double[0]!r}", [self.id])
-        self._order += tuple(asked)
-        self._open.update(asked)
-        for id, part in asked.items():
+        for part in asked.values():
+            # A provider's call ids are only unique within its answer: two agents may both wait for "call_1".
+            id = part.id if isinstance(part, ApprovalRequest) else uuid4().hex
+            self._order += (id,)
+            self._open[id] = part
             ctx.request(part, CONTENT, id)
         return bool(asked)
 
