@@ -186,7 +186,10 @@ class Agent:
     def _value(self, reply: AgentReply) -> Any:
         if self.output_schema is None or not reply.messages or reply.requests:
             return None
+        text = reply.messages[-1].text.strip()
+        if text.startswith("```"):  # models that were asked in words fence what they answer
+            text = text.partition("\n")[2].removesuffix("```")
         try:
-            return json.loads(reply.messages[-1].text)
+            return json.loads(text)
         except ValueError:
             return None

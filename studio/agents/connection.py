@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from studio.agents.errors import ProviderError
+from studio.agents.switches import LimitName, Switches
 
 if TYPE_CHECKING:
     import openai
@@ -54,9 +55,13 @@ class ClientSettings:
     tries: int = 3
     """Attempts per call, the first included."""
     include_usage: bool = True
-    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    limit_name: LimitName = "max_tokens"
     send_names: bool = False
     """Whether messages carry their author's name; many providers refuse that."""
+    switches: Switches | None = None
+    """How the provider wants to be spoken to, in full; then the three before do not count."""
+    learned: Callable[[str, Switches], None] | None = None
+    """Hears what a refusal taught: the setting, and the switches from now on."""
     name_node: bool = False
     """Whether the node's id goes along as a header: only for the built-in model inside this process."""
     trust_environment: bool = True
@@ -65,6 +70,10 @@ class ClientSettings:
     max_parallel: int = 64
     transport: Callable[[], object] | None = None
     """Makes an ``httpx2`` transport that answers instead of the network."""
+
+    def first_switches(self) -> Switches:
+        """The switches that a client begins with."""
+        return self.switches or Switches(self.include_usage, self.limit_name, self.send_names)
 
 
 def is_loopback(url: str) -> bool:

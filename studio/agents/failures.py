@@ -179,6 +179,8 @@ def _parameter(body: Any, detail: str) -> str:
     if isinstance(named, str) and named.split(".")[0] in PARAMETERS:
         return named.split(".")[0]
     found = [p for p in PARAMETERS if p != "name" and re.search(rf"(?<!\w){p}(?!\w)", detail)]
+    if set(found) == {"max_tokens", "max_completion_tokens"}:  # "use the other one instead"
+        return "max_tokens"
     return found[0] if len(found) == 1 else ""
 
 

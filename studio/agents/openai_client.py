@@ -41,7 +41,8 @@ class OpenAIChatClient:
         self._client: asyncio.Task[openai.AsyncOpenAI] | None = None
         self._slots = asyncio.Semaphore(settings.max_parallel)
         self._retries = RetryPolicy(settings.tries)
-        self._include_usage = settings.include_usage
+        self.switches = settings.first_switches()
+        """How this provider is spoken to; changes when it refuses a setting."""
 
     @property
     def model(self) -> str:
@@ -56,6 +57,7 @@ class OpenAIChatClient:
         """One model call, see :class:`studio.agents.client.ChatClient`."""
         async with self._slots:
             attempt = 1
+            learned = False
             while True:
                 await self._retries.pass_gate(request.call, hooks)
                 sink = _Sink(chunk)
@@ -65,7 +67,8 @@ class OpenAIChatClient:
                     error.hide((self._settings.api_key, *self._settings.headers.values()))
                     if sink.started:
                         raise
-                    if self._learns(error):
+                    if not learned and self._learns(error, request, sink.streams):
+                        learned = True
                         hooks.model_call_retried(request.call, attempt, 0, f"{error.parameter} is not supported")
                     elif await self._retries.wait(error, attempt, request.call, hooks):
                         attempt += 1
@@ -154,15 +157,16 @@ class OpenAIChatClient:
             raise
 
     def _body(self, request: ChatRequest, stream: bool) -> dict[str, Any]:
+        switches = self.switches
         body = {
             "model": request.options.model or self._settings.model,
-            "messages": wire_messages(request, origin=self._origin, names=self._settings.send_names),
-            **wire_options(request.options, request.tools, self._settings.limit_name),
+            "messages": wire_messages(request, origin=self._origin, names=switches.send_names),
+            **wire_options(request.options, request.tools, switches.limit_name),
             "stream": stream,
         }
-        if stream and self._include_usage:
+        if stream and switches.include_usage:
             body["stream_options"] = {"include_usage": True}
-        return body
+        return switches.applied(body)
 
     def _headers(self, request: ChatRequest) -> dict[str, Any]:
         headers: dict[str, Any] = {}
@@ -176,12 +180,17 @@ class OpenAIChatClient:
 
     # ------------------------------------------------------------------------------------------------- failures
 
-    def _learns(self, error: ProviderError) -> bool:
+    def _learns(self, error: ProviderError, request: ChatRequest, stream: bool) -> bool:
         """Whether the call can be made at once without the thing that the provider refused."""
-        if error.parameter == "stream_options" and self._include_usage:
-            self._include_usage = False
-            return True
-        return False
+        if not error.parameter:
+            return False
+        changed = self.switches.learned(error.parameter, self._body(request, stream))
+        if changed is None:
+            return False
+        self.switches = changed
+        if self._settings.learned is not None:
+            self._settings.learned(error.parameter, changed)
+        return True
 
 
 class _Sink:
