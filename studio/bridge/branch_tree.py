@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from studio.agents.messages import Usage
 from studio.bridge.run_views import BranchView, CheckpointView
 from studio.checkpoints import CheckpointInfo, RunRecord, RunStore
 from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
@@ -54,13 +55,14 @@ class BranchTree:
         self._records[record.id] = record
         self.branches.append(self._branch(record))
 
-    def update(self, record: RunRecord, state: str, seconds: float) -> None:
+    def update(self, record: RunRecord, state: str, seconds: float, usage: Usage | None) -> None:
         """How the branch stands now."""
         if record.id in self._records:
             self._records[record.id] = replace(record, state=state)
             view = self.branch(record.id)
             if view is not None:
                 view.state, view.started, view.seconds = state, record.started, seconds
+                view.usage = usage
 
     def saved(self, event: CheckpointSaved, record: RunRecord, signature: str) -> None:
         """A session of ours saved a checkpoint."""

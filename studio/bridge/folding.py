@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.agents.messages import AgentUpdate, Text
+from studio.agents.messages import AgentUpdate, Text, Usage
 from studio.assembly.texts import type_name, value_text
+from studio.bridge.kept_events import KeptEvents
 from studio.bridge.request_views import answer_view, request_view
 from studio.bridge.run_views import (
     AnswerView,
@@ -50,7 +51,9 @@ class RunViews:
         self.outputs: list[OutputView] = []
         self.requests: list[RequestView] = []
         self.shared_state: dict[str, Any] = dict(shared_state or {})
-        self.events: list[ev.Event] = []
+        self.events = KeptEvents()
+        self.usage: Usage | None = None
+        """Of all model calls of the branch, those inside sub-workflows included."""
         self.last_checkpoint: str | None = None
         self.failure: ev.RunFailed | ev.NodeFailed | None = None
         self._message_by_id: dict[str, MessageView] = {}
@@ -169,18 +172,19 @@ class RunViews:
             row.checkpoint = event.checkpoint or row.checkpoint
 
     def _node_started(self, event: ev.NodeStarted) -> None:
+        number = self._superstep if event.inside else event.superstep
         self.invocations[event.invocation] = InvocationView(
-            event.invocation, event.node, event.superstep, event.t, inside=event.inside
+            event.invocation, event.node, number, event.t, inside=event.inside
         )
         self._changed.invocations.add(event.invocation)
+        row = self._row()
+        if row is not None:
+            row.invocations.append(event.invocation)
         if event.inside:
             return
         node = self._node(event.node)
         node.status, node.error = "running", ""
         node.invocations += 1
-        row = self._row()
-        if row is not None:
-            row.invocations.append(event.invocation)
 
     def _node_finished(self, event: ev.NodeFinished) -> None:
         view = self._invocation(event.invocation)
@@ -312,9 +316,9 @@ class RunViews:
         if event.usage is not None:
             view.usage = event.usage if view.usage is None else view.usage + event.usage
             view.tokens = view.usage.output if view.usage.output is not None else view.tokens
-            if not event.inside:
-                node = self._node(event.node)
-                node.usage = event.usage if node.usage is None else node.usage + event.usage
+            node = self._node(event.inside[0] if event.inside else event.node)
+            node.usage = event.usage if node.usage is None else node.usage + event.usage
+            self.usage = event.usage if self.usage is None else self.usage + event.usage
         if event.error:
             self._piece(event.invocation, StreamPiece("error", event.error))
 

@@ -374,6 +374,7 @@ class RunModel(ShownRun):
             self._show(RunViews({declared.key: declared.initial for declared in document.state}, _schemas(document)))
             self.branch, self.here = record.id, None
             self._everything_pending = True
+        self._usage_before = self._views.usage
         return session
 
     def _retry_point(self) -> str | None:

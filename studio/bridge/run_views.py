@@ -37,6 +37,7 @@ class InvocationView:
     """Chunks so far while running, output tokens once usage is known."""
     pieces: list[StreamPiece] = field(default_factory=list)
     inside: tuple[str, ...] = ()
+    """The sub-workflow nodes around it, outermost first; ``superstep`` is then that of the outermost."""
     error: str = ""
 
 
@@ -71,6 +72,7 @@ class SuperstepView:
     started: float
     ended: float | None = None
     invocations: list[str] = field(default_factory=list)
+    """In the order they began, those inside sub-workflows too."""
     answers: list[AnswerView] = field(default_factory=list)
     checkpoint: str | None = None
 
@@ -153,6 +155,7 @@ class BranchView:
     """What was changed at the fork ("message edited at 3")."""
     seconds: float = 0.0
     usage: Usage | None = None
+    """Of its own model calls, without those before the fork; None: not known, or nobody reported any."""
     input_text: str = ""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.agents.messages import Usage
 from studio.bridge.branch_tree import BranchTree
 from studio.bridge.event_pump import EventPump
 from studio.bridge.folding import RunViews
@@ -66,6 +67,8 @@ class ShownRun(QObject):
         self._session: RunSession | None = None
         self._pinned: Workflow | None = None
         self._edits = QueueEdits()
+        self._usage_before: Usage | None = None
+        """What the way to the beginning of the session used."""
         self._state_pending = False
         self._queue_pending = False
         self._everything_pending = False
@@ -81,6 +84,22 @@ class ShownRun(QObject):
         self.requests: list[RequestView] = views.requests
         self.shared_state: dict[str, Any] = views.shared_state
         self.events: Sequence[Event] = views.events
+
+    @property
+    def events_gone(self) -> int:
+        """How many events are older than :attr:`events` goes back."""
+        return self._views.events.gone
+
+    @property
+    def usage(self) -> Usage | None:
+        """Of all model calls up to the moment that is shown; None if nobody reported any."""
+        return self._views.usage
+
+    @property
+    def seconds(self) -> float:
+        """How long supersteps worked, waiting for answers left out; a running one counts as far as its events tell."""
+        now = self.events[-1].t if len(self.events) else 0.0
+        return sum((s.ended if s.ended is not None else max(now, s.started)) - s.started for s in self.supersteps)
 
     def _on_session_changed(self) -> None:
         self._state_pending = True
@@ -123,7 +142,8 @@ class ShownRun(QObject):
         self._set_state(session.state, session.sentence, session.paused_at)
 
     def _update_tree(self, session: RunSession, state: str) -> None:
-        self._tree.update(session.record, state, session.clock() - session.beginning.clock)
+        usage = usage_since(self._usage_before, self._views.usage)
+        self._tree.update(session.record, state, session.clock() - session.beginning.clock, usage)
 
     def _refresh_queue(self, session: RunSession) -> None:
         queued = session.queued if session.state in HALTED else ()
@@ -139,3 +159,20 @@ class ShownRun(QObject):
         if (state, sentence, paused_at) != (self.state, self.sentence, self.paused_at):
             self.state, self.sentence, self.paused_at = state, sentence, paused_at
             self.state_changed.emit()
+
+
+def usage_since(before: Usage | None, now: Usage | None) -> Usage | None:
+    """What was used after ``before``; None if nothing was reported since."""
+    if before is None or now is None or now == before:
+        return None if now == before else now
+
+    def since(then: int | None, value: int | None) -> int | None:
+        return None if value is None else value - (then or 0)
+
+    return Usage(
+        since(before.input, now.input),
+        since(before.output, now.output),
+        since(before.cached, now.cached),
+        since(before.reasoning, now.reasoning),
+        now.partial,
+    )

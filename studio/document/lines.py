@@ -6,12 +6,22 @@ case of a switch has the id of the case; the others are made from the group's id
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from studio.document.conditions import Condition, describe
-from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, HandoffEdge, JoinNode, SwitchEdge, Workflow
+from studio.document.model import (
+    DirectEdge,
+    FanInEdge,
+    FanOutEdge,
+    HandoffEdge,
+    JoinNode,
+    Node,
+    SubWorkflowNode,
+    SwitchEdge,
+    Workflow,
+)
 
 LineKind = Literal["direct", "handoff", "into_switch", "case", "default", "into_fan_out", "leg", "fan_in"]
 
@@ -118,3 +128,27 @@ def name_of(workflow: Workflow, item_id: str) -> str:
     items = (*workflow.nodes, *workflow.edges, *workflow.groups)
     found = next((i for i in items if i.id == item_id), None)
     return str(getattr(found, "name", "") or item_id)
+
+
+def path_names(workflow: Workflow, inside: Sequence[str], item_id: str) -> tuple[str, ...]:
+    """What people call a node in a sub-workflow, with the sub-workflow nodes around it first; ids where the workflow
+    inside is in another file."""
+    names: list[str] = []
+    document: Workflow | None = workflow
+    for outer in inside:
+        names.append(name_of(document, outer) if document is not None else outer)
+        document = _embedded(document, outer)
+    return (*names, name_of(document, item_id) if document is not None else item_id)
+
+
+def node_at(workflow: Workflow, inside: Sequence[str], node_id: str) -> Node | None:
+    """A node in a sub-workflow; None where the workflow inside is in another file."""
+    document: Workflow | None = workflow
+    for outer in inside:
+        document = _embedded(document, outer)
+    return document.node(node_id) if document is not None else None
+
+
+def _embedded(workflow: Workflow | None, node_id: str) -> Workflow | None:
+    node = workflow.node(node_id) if workflow is not None else None
+    return node.embedded if isinstance(node, SubWorkflowNode) and not node.path else None

@@ -163,6 +163,26 @@ def test_a_step_after_an_edit_runs_one_superstep_of_the_fork(on_loop: OnLoop) ->
     on_desk(on_loop, three, script)
 
 
+def test_an_answer_on_its_way_back_to_its_node_can_be_edited(on_loop: OnLoop) -> None:
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        run.step("go")
+        await desk.reach(S.PAUSED)
+        run.step("go")
+        await desk.reach(S.WAITING)
+        run.answer({run.requests[0].request: "yes"})
+        await desk.reach(S.PAUSED)
+        [answer] = run.queued
+        assert (answer.target, answer.text) == ("a", "yes")
+        run.edit_queued(answer.message, "no")
+        assert run.queued[0].text == "no"
+        run.run("go")
+        await desk.reach(S.COMPLETED)
+        assert [o.text for o in run.outputs] == ["no"]
+
+    assert on_desk(on_loop, lambda: chain(Asker("a"), last()), script).problems == []
+
+
 def test_restore_and_fork_leave_the_first_branch_unchanged(on_loop: OnLoop) -> None:
     async def script(desk: Desk) -> None:
         run = desk.run

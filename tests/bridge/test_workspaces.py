@@ -105,6 +105,7 @@ def test_agents_function_and_person_run_to_the_end(on_loop: OnLoop) -> None:
         assert lanes["shout"] == [("print", "shouting\n"), ("text", "A SMALL POEM")]
         assert lanes["critic"] == [("text", "heard: yes")]
         assert run.nodes["writer"].usage is not None
+        assert run.branches[0].usage == run.usage != run.nodes["writer"].usage
         assert [(o.node, o.text) for o in run.outputs] == [("writer", "a small poem"), ("critic", "heard: yes")]
         assert [c.kind for c in run.checkpoints].count("answers") == 1
         assert [r.number for r in run.supersteps] == [1, 2, 3, 4, 5, 6]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
@@ -34,7 +36,8 @@ _BAD = ("Run failed", "Node failed", "Checkpoint failed", "State conflict", "Run
 
 
 class EventModel(QAbstractListModel):
-    """Indexes of the events that pass the filter; new events are tested once, when they come."""
+    """Numbers of the events that pass the filter; new events are tested once, when they come, and rows go with the
+    oldest events that the run model forgets."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -63,9 +66,14 @@ class EventModel(QAbstractListModel):
 
     def take_new(self) -> None:
         """Takes the events that came since."""
-        if self._workspace is not None and len(self._workspace.run.events) < self._seen:
+        run = self._workspace.run if self._workspace is not None else None
+        if run is not None and run.events_gone + len(run.events) < self._seen:
             self.start_again()
             return
+        if run is not None and (old := bisect_left(self._rows, run.events_gone)):
+            self.beginRemoveRows(QModelIndex(), 0, old - 1)
+            del self._rows[:old]
+            self.endRemoveRows()
         fresh = self._passing()
         if fresh:
             first = len(self._rows)
@@ -79,7 +87,11 @@ class EventModel(QAbstractListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if self._workspace is None or not 0 <= index.row() < len(self._rows):
             return None
-        event = self._workspace.run.events[self._rows[index.row()]]
+        run = self._workspace.run
+        at = self._rows[index.row()] - run.events_gone
+        if at < 0:
+            return None
+        event = run.events[at]
         if role == Qt.ItemDataRole.UserRole:
             return event
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
@@ -93,9 +105,10 @@ class EventModel(QAbstractListModel):
     def _passing(self) -> list[int]:
         if self._workspace is None:
             return []
-        events = self._workspace.run.events
-        found = [i for i in range(self._seen, len(events)) if self._passes(events[i])]
-        self._seen = len(events)
+        run = self._workspace.run
+        events, gone = run.events, run.events_gone
+        found = [i + gone for i in range(max(0, self._seen - gone), len(events)) if self._passes(events[i])]
+        self._seen = gone + len(events)
         return found
 
     def _passes(self, event: object) -> bool:
@@ -122,6 +135,8 @@ class EventDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, rect = self._theme, option.rect
         event = index.data(Qt.ItemDataRole.UserRole)
+        if event is None:
+            return
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, theme.color("sel"))
@@ -208,7 +223,8 @@ class EventsPanel(Panel):
         self.refresh()
 
     def _choose_page(self) -> None:
-        events = len(self.workspace.run.events) if self.workspace is not None else 0
+        run = self.workspace.run if self.workspace is not None else None
+        events = run.events_gone + len(run.events) if run is not None else 0
         shown = self.model.rowCount()
         self._stack.setCurrentIndex(0 if not events else 1 if shown else 2)
         self._count.setText(tr("{shown} of {total}").format(shown=shown, total=events) if events else "")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
+from studio.document.lines import node_at, path_names
 from studio.engine.events import RequestRaised
 from studio.ui.paint import draw_badge
 from studio.ui.run.lane_view import LaneView
@@ -59,11 +59,10 @@ class LaneHeader(QWidget):
     def __init__(self, theme: Theme, workspace: Workspace, view: InvocationView, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._workspace, self._view = theme, workspace, view
-        node = workspace.document.workflow.node(view.node)
+        workflow = workspace.document.workflow
+        node = node_at(workflow, view.inside, view.node)
         self._kind = node.kind if node is not None else "agent"
-        self._name = name_of(workspace.document.workflow, view.node)
-        if view.inside:
-            self._name = " › ".join((*view.inside, self._name))
+        self._name = " › ".join(path_names(workflow, view.inside, view.node))
         self._shown: tuple[str, str] = ("", "")
         self.setFixedHeight(theme.length(32))
         self._timer = QTimer(self)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QWidget
 
-from studio.agents.messages import Usage
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import ENDED, RunState
-from studio.ui.paint.numbers import seconds_text, tokens_text
 from studio.ui.run.lanes import Lanes, run_time
-from studio.ui.run.numbers import used
 from studio.ui.run.outputs import OutputsView
 from studio.ui.run.rows import outputs_shown, rows
 from studio.ui.run.superstep_list import SuperstepList
@@ -62,19 +59,6 @@ class RunPanel(Panel):
     def shown_superstep(self) -> int:
         """Number of the superstep whose lanes are shown; 0: the outputs."""
         return self._shown
-
-    def totals(self) -> str:
-        """ "10.3 k tokens · 17.1 s" of the run that is shown; "" without one."""
-        if self.workspace is None or not self.workspace.run.supersteps:
-            return ""
-        run = self.workspace.run
-        usage = sum((v.usage for v in run.invocations.values() if v.usage is not None), Usage(0, 0))
-        now = run_time(self.workspace)
-        spent = sum((s.ended if s.ended is not None else now) - s.started for s in run.supersteps)
-        sign = "≥ " if usage.partial else ""
-        return (
-            tr("{sign}{tokens} tokens").format(sign=sign, tokens=tokens_text(used(usage))) + " · " + seconds_text(spent)
-        )
 
     def show_superstep(self, number: int) -> None:
         """Shows the lanes of a superstep, or with 0 the outputs."""

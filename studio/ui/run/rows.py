@@ -41,7 +41,7 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
     for step, (start, end) in zip(run.supersteps, spans, strict=True):
         waited = start - last_end if last_end is not None else 0.0
         made += [Row("answer", step.number, _said(workspace, a), time=_waited(waited)) for a in step.answers]
-        views = [run.invocations[i] for i in step.invocations if i in run.invocations]
+        views = [v for i in step.invocations if (v := run.invocations.get(i)) is not None and not v.inside]
         bars = tuple(_bar(view, start, before, whole, now) for view in views)
         status = step_status(step, views)
         if views or step.ended is not None:

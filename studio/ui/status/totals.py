@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
-from studio.ui.paint.numbers import tokens_text
-from studio.ui.text import tr
+from studio.ui.paint.numbers import seconds_text
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip
+from studio.ui.widgets.sources import usage_words
 
 
 class RunTotals(QWidget):
@@ -40,19 +39,11 @@ class RunTotals(QWidget):
         self._show()
 
     def _show(self) -> None:
-        tokens, seconds = totals(self._workspace.run) if self._workspace is not None else (0, 0.0)
-        self._tokens.setVisible(tokens > 0)
+        run = self._workspace.run if self._workspace is not None else None
+        tokens = usage_words(run.usage) if run is not None else ""
+        seconds = run.seconds if run is not None else 0.0
+        self._tokens.setVisible(bool(tokens))
         self._time.setVisible(seconds > 0)
-        for chip, text in (
-            (self._tokens, tr("{n} tokens").format(n=tokens_text(tokens))),
-            (self._time, f"{seconds:.1f} s"),
-        ):
+        for chip, text in ((self._tokens, tokens), (self._time, seconds_text(seconds))):
             if chip.text != text:
                 chip.set_text(text)
-
-
-def totals(run: RunModel) -> tuple[int, float]:
-    """Tokens of all model calls, seconds of all finished supersteps of the shown branch."""
-    usages = [view.usage for view in run.nodes.values() if view.usage is not None]
-    tokens = sum((usage.input or 0) + (usage.output or 0) for usage in usages)
-    return tokens, sum(step.ended - step.started for step in run.supersteps if step.ended is not None)

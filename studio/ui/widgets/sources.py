@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from studio.agents.messages import Usage
 from studio.document.lines import counts, line, lines, name_of
 from studio.document.model import Workflow
-from studio.ui.paint.numbers import count_text
+from studio.ui.paint.numbers import count_text, tokens_text
 from studio.ui.text import tr
 
 _INTERNAL = "internal:"
@@ -47,3 +48,12 @@ def size_words(workflow: Workflow, between: str = " · ") -> str:
 def tokens_words(number: int) -> str:
     """ "1 token", "1 204 tokens" """
     return counted(number, tr("1 token"), tr("{count} tokens"), count_text(number))
+
+
+def usage_words(usage: Usage | None) -> str:
+    """ "10.3 k tokens" of model calls, "≥" where some reported none; "" if nobody did."""
+    if usage is None or (usage.input is None and usage.output is None):
+        return ""
+    number = (usage.input or 0) + (usage.output or 0)
+    sign = "≥ " if usage.partial else ""
+    return sign + counted(number, tr("1 token"), tr("{count} tokens"), tokens_text(number))

@@ -7,9 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from studio.bridge.kept_events import KeptEvents
 from studio.bridge.run_views import AnswerView, InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
+from studio.document.edits import Insert
+from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
 from studio.ui.run.rows import rows
@@ -42,7 +45,6 @@ def test_a_breakpoint_inside_a_superstep_is_one_row(show: Show, workspace: Works
 def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(RunPanel)
     assert panel._stack.currentIndex() == 0
-    assert panel.totals() == ""
     run.state = RunState.RUNNING
     run.supersteps.append(SuperstepView(1, 0.0, invocations=["i1"]))
     run.invocations["i1"] = InvocationView("i1", "writer", 1, 0.0)
@@ -96,11 +98,6 @@ def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, 
     assert panel.shown_superstep == 0
     assert panel._right.currentWidget() is panel.outputs
     assert panel.outputs._cards[0].box.value == "The brief."
-
-
-def test_totals(show: Show, workspace: Workspace, run: FakeRun) -> None:
-    paused(run)
-    assert show(RunPanel).totals() == "6.8 k tokens · 17.1 s"
 
 
 def test_a_new_run_starts_afresh(show: Show, workspace: Workspace, run: FakeRun) -> None:
@@ -177,3 +174,31 @@ def test_events_are_listed_without_tokens(show: Show, workspace: Workspace, run:
     panel.search.setText("no number")
     assert panel.model.rowCount() == 1
     assert "Writer" in panel.model.data(panel.model.index(0))
+
+
+def test_rows_of_forgotten_events_go(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    run.events = run._views.events = KeptEvents(limit=10)
+    for number in range(8):
+        run.events.append(ev.RunWarned(float(number), f"warning {number}"))
+    panel = show(EventsPanel)
+    assert panel.model.rowCount() == 8
+    for number in range(8, 30):
+        run.events.append(ev.RunWarned(float(number), f"warning {number}"))
+    run.tell(events=22)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == len(run.events))
+    lines = [panel.model.data(panel.model.index(i)) for i in range(panel.model.rowCount())]
+    assert lines[0].startswith(f"{run.events_gone}.000")
+    assert lines[-1].endswith("warning 29")
+
+
+def test_lanes_of_agents_inside_a_sub_workflow(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    inner = Workflow(name="Check", nodes=(AgentNode(id="inner", name="Fact checker"),))
+    node = SubWorkflowNode(id="check", name="Check facts", embedded=inner)
+    workspace.document.execute(Insert("nodes", node), "Add")
+    panel = show(RunPanel)
+    run.supersteps.append(SuperstepView(1, 0.0, invocations=["i1", "i2"]))
+    run.invocations["i1"] = InvocationView("i1", "check", 1, 0.0)
+    run.invocations["i2"] = InvocationView("i2", "inner", 1, 0.0, inside=("check",))
+    run.tell(supersteps=frozenset({1}))
+    assert [r.title for r in rows(workspace, 1.0)] == ["Check facts"]
+    assert panel.lanes.lanes["i2"].header.accessibleName().startswith("Check facts › Fact checker,")

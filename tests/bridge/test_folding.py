@@ -1,0 +1,44 @@
+"""Events become views: sub-workflows, usage, and a bounded list of events."""
+
+from __future__ import annotations
+
+from studio.agents.messages import Usage
+from studio.bridge.folding import RunViews
+from studio.bridge.kept_events import KeptEvents
+from studio.bridge.shown_run import usage_since
+from studio.engine import events as ev
+
+
+def test_agents_inside_a_sub_workflow_have_lanes_and_count() -> None:
+    views = RunViews()
+    for event in (
+        ev.SuperstepStarted(0.0, 3),
+        ev.NodeStarted(0.1, 3, "check", "i1", (), "x"),
+        ev.SuperstepStarted(0.1, 1, ("check",)),
+        ev.NodeStarted(0.2, 1, "writer", "i2", (), "x", ("check",)),
+        ev.TokensArrived(0.3, "writer", "i2", "a text", "text", ("check",)),
+        ev.ModelCallFinished(0.4, "writer", "i2", "c1", Usage(10, 5), "stop", "", ("check",)),
+    ):
+        views.fold(event)
+    [row] = views.supersteps
+    assert row.invocations == ["i1", "i2"]
+    inner = views.invocations["i2"]
+    assert (inner.superstep, inner.inside, [p.text for p in inner.pieces]) == (3, ("check",), ["a text"])
+    assert set(views.nodes) == {"check"}
+    assert views.nodes["check"].usage == views.usage == Usage(10, 5)
+
+
+def test_the_oldest_events_are_forgotten() -> None:
+    events = KeptEvents(limit=20)
+    for number in range(100):
+        events.append(ev.RunWarned(float(number), ""))
+    assert events.gone + len(events) == 100
+    assert 20 <= len(events) <= 22
+    assert events[0].t == events.gone
+    assert events[-1].t == 99
+
+
+def test_usage_of_a_branch_is_what_came_after_its_fork() -> None:
+    assert usage_since(None, Usage(3, 1)) == Usage(3, 1)
+    assert usage_since(Usage(3, 1), Usage(3, 1)) is None
+    assert usage_since(Usage(3, 1), Usage(10, None, partial=True)) == Usage(7, None, partial=True)
