@@ -6,6 +6,7 @@ its own, and only on the user's word.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,14 +24,15 @@ def read(
     *,
     interpreter: str | None = None,
     timeout: float = 30.0,
-    function: str | None = None,
+    choice: str | None = None,
 ) -> Imported:
     """The workflow in a file (or in a text), and the report about it.
 
     ``kind`` is a key of :data:`studio.importers.detection.NAMES`; None: found out by content. ``mode="build"`` runs the
-    file with ``interpreter`` (default: the one of this program) for at most ``timeout`` seconds; ``function`` names the
-    function to call if the import alone builds nothing. Raises :class:`ImportProblem`, and :class:`Refused` with its
-    report for a file that is recognised but gives no workflow.
+    file with ``interpreter`` (default: the one of this program) for at most ``timeout`` seconds. ``choice`` is the
+    name of one of several workflows in the file; in build mode the function to call if the import alone builds
+    nothing. Raises :class:`ImportProblem`, and :class:`Refused` with its report for a file that is recognised but
+    gives no workflow.
     """
     from studio.importers import reading, registry
     from studio.importers.detection import detect, parsed
@@ -38,4 +40,4 @@ def read(
     text = reading.text_of(source)
     path = source if isinstance(source, Path) else None
     detected = parsed(kind, text) if kind else detect(text)
-    return registry.imported_from(detected, path, mode, interpreter, timeout, function)
+    return registry.imported_from(replace(detected, choice=choice or ""), path, mode, interpreter, timeout)

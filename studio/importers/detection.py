@@ -36,6 +36,8 @@ class Detected:
     text: str
     value: Any = None
     yaml: YamlFile | None = None
+    choice: str = ""
+    """Which of several workflows in the file, by its name."""
 
 
 _OWN = re.compile(r"# exported workflow: format \d+\s*$", re.MULTILINE)

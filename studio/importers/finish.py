@@ -163,9 +163,15 @@ def _node(node: DraftNode, draft: Draft) -> dict[str, Any]:
             _function(made)
         case "human_input":
             made["question"] = made.pop("prompt", None) or made.get("question") or "{text}"
-        case "sub_workflow" if isinstance(made.get("inner"), dict):
-            made["embedded"] = made.pop("inner")
+        case "sub_workflow":
+            made["embedded"] = made.pop("inner", None) or _unknown_inside(made)
     return made
+
+
+def _unknown_inside(made: dict[str, Any]) -> dict[str, Any]:
+    """A workflow for a sub-workflow whose inside is not in the source: one placeholder."""
+    inside = {"id": "inside", "kind": "placeholder", "name": f"Inside of {made['name']}", "original": ""}
+    return {"id": f"{made['id']}_workflow", "name": made["name"], "start": "inside", "nodes": [inside]}
 
 
 def _agent(made: dict[str, Any], draft: Draft) -> None:

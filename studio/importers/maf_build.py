@@ -42,13 +42,13 @@ def functions(source: str) -> tuple[str, ...]:
     return tuple(f.name for f in maf_python.builders_in(parse(source).tree))
 
 
-def read(detected: Detected, path: Path | None, interpreter: str | None, timeout: float, function: str | None) -> Draft:
+def read(detected: Detected, path: Path | None, interpreter: str | None, timeout: float) -> Draft:
     """Runs the program and reads what it built. Raises :class:`ImportProblem`."""
     if path is None:
         raise ImportProblem("Only a file can be run.", "Save the program first, then import the file.")
     path = path.absolute()
     offered = functions(detected.text)
-    chosen = function or (offered[0] if offered else "")
+    chosen = detected.choice or (offered[0] if offered else "")
     found, note = built(path, interpreter, timeout, chosen)
     inner = [
         text(mapping(x.get("inner")).get("name")) for w in found for x in items(w.get("executors")) if x.get("inner")

@@ -29,6 +29,8 @@ from studio.importers.reading import text_of
 
 _MAX_CALLS = 2_000
 _MAX_DEPTH = 40
+_FACTORIES = ("tool", "ai_function", "executor", "handoff", "create_react_agent", "create_agent", "init_chat_model")
+"""Functions of other packages whose results are known by their arguments."""
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -298,12 +300,7 @@ class Reading:
                 made = Instance(node, "", called, None, None, args, kwargs, source=scope_source(scope))
                 self.instances.append(made)
                 return made
-            case Imported() if called.last[:1].isupper() or called.last in (
-                "tool",
-                "ai_function",
-                "executor",
-                "handoff",
-            ):
+            case Imported() if called.last[:1].isupper() or called.last in _FACTORIES:
                 made = Instance(node, "", None, called, None, args, kwargs, source=scope_source(scope))
                 self.instances.append(made)
                 return made

@@ -49,6 +49,11 @@ READERS: Mapping[str, Reader] = {
     "maf-python": _module("maf_python"),
     "openai-agent-builder": _module("agent_builder"),
     "openai-agents": _module("openai_agents"),
+    "langgraph-json": _module("langgraph_json"),
+    "langgraph-python": _module("langgraph_python"),
+    "autogen-studio": _module("autogen"),
+    "autogen-studio-gallery": _module("autogen"),
+    "autogen-studio-old": _module("autogen"),
 }
 BUILDERS = ("maf-python", "own-export")
 """Formats with a build mode."""
@@ -71,7 +76,6 @@ def imported_from(
     mode: Literal["static", "build"],
     interpreter: str | None,
     timeout: float,
-    function: str | None,
 ) -> Imported:
     """Reads with the reader of the format."""
     if detected.kind in _REFUSED:
@@ -86,7 +90,7 @@ def imported_from(
             raise ImportProblem(message, "Import the file without running it.")
         from studio.importers.maf_build import read as built
 
-        return imported(built(detected, path, interpreter, timeout, function), "build")
+        return imported(built(detected, path, interpreter, timeout), "build")
     try:
         return imported(reader(detected, path))
     except RecursionError:

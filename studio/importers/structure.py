@@ -120,3 +120,61 @@ def barrier(draft: Draft, sources: list[str], target: str, counted: int | None =
         draft.direct(name, target, counted=0)
         target = name
     draft.edges.append(DraftEdge("fan_in", list(sources), [target], counted=count))
+
+
+def lower(draft: Draft, pairs: list[tuple[str, str]], barriers: set[str]) -> None:
+    """Plain connections as edge groups: barriers where a target waits, a fan-out where a source has several."""
+    waiting: dict[str, list[str]] = {}
+    following: dict[str, list[str]] = {}
+    for source, target in pairs:
+        if target in barriers:
+            waiting.setdefault(target, []).append(source)
+        else:
+            following.setdefault(source, []).append(target)
+    for source, found in following.items():
+        fan_out(draft, source, list(dict.fromkeys(found)), len(found))
+    for target, sources in waiting.items():
+        unique = list(dict.fromkeys(sources))
+        if len(unique) > 1:
+            barrier(draft, unique, target, len(sources))
+        else:
+            draft.direct(unique[0], target, counted=len(sources))
+
+
+def parallel_targets(following: dict[str, list[str]], cases: dict[str, list[list[str]]]) -> set[str]:
+    """The targets whose sources can all have run: no ways back, no two branches of one decision.
+
+    ``following`` are all connections, ``cases`` for each decision the targets of each of its ways out.
+    """
+    sources: dict[str, list[str]] = {}
+    for source, found in following.items():
+        for target in dict.fromkeys(found):
+            sources.setdefault(target, []).append(source)
+    ways = {decision: [_closure(following, out, decision) for out in outs] for decision, outs in cases.items()}
+    found_targets: set[str] = set()
+    for target, before in sources.items():
+        behind = _closure(following, [target], "")
+        forward = [s for s in before if s not in behind]
+        if len(forward) > 1 and len(forward) == len(before) and not _exclusive(forward, ways):
+            found_targets.add(target)
+    return found_targets
+
+
+def _exclusive(sources: list[str], ways: dict[str, list[set[str]]]) -> bool:
+    """Whether any two of the sources stand in different branches of one decision."""
+    for decision, branches in ways.items():
+        owned = [{n for n, b in enumerate(branches) if s in b or (s == decision)} for s in sources]
+        alone = [next(iter(o)) for s, o in zip(sources, owned, strict=True) if len(o) == 1 and s != decision]
+        if len(set(alone)) > 1 or (decision in sources and alone):
+            return True
+    return False
+
+
+def _closure(following: dict[str, list[str]], start: list[str], without: str) -> set[str]:
+    found, waiting = set(start), list(start)
+    while waiting:
+        for target in following.get(waiting.pop(), ()):
+            if target not in found and target != without:
+                found.add(target)
+                waiting.append(target)
+    return found

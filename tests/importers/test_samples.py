@@ -41,8 +41,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _read(file: Path, expectation: dict[str, Any], mode: str) -> Imported:
-    chosen = {"function": expectation["choice"]} if mode == "build" and "choice" in expectation else {}
-    return read(file.parent / expectation["source"], mode=mode, **chosen)  # type: ignore[arg-type]
+    choice = expectation.get("choice")
+    return read(file.parent / expectation["source"], mode=mode, choice=str(choice) if choice is not None else None)  # type: ignore[arg-type]
 
 
 def test_sample(file: Path, expectation: dict[str, Any], mode: str, tmp_path: Path) -> None:
