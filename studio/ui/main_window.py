@@ -10,6 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow
 
+from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.files import recoverable
@@ -37,6 +38,8 @@ from studio.ui.window.situation import situation
 from studio.ui.window.status_texts import show_status
 from studio.ui.window.undo_keys import UndoKeys
 from studio.ui.window.workflow_page import WorkflowPage
+
+_COUNTS_MS = 150
 
 
 class MainWindow(QMainWindow):
@@ -74,7 +77,6 @@ class MainWindow(QMainWindow):
         self._undo_keys = UndoKeys(self)
         self._refresh_timer = QTimer(self)
         self._refresh_timer.setSingleShot(True)
-        self._refresh_timer.setInterval(0)
         self._refresh_timer.timeout.connect(self.refresh)
         self._connect()
         self.restoreGeometry(bytes.fromhex(self._memory.geometry)) if self._memory.geometry else None
@@ -161,7 +163,7 @@ class MainWindow(QMainWindow):
 
     def schedule_refresh(self, _changed: object = None) -> None:
         """Shows titles, actions and status again, once per turn of the loop."""
-        self._refresh_timer.start()
+        self._refresh_timer.start(0)
 
     def refresh(self) -> None:
         """Shows titles, actions and status as they are now."""
@@ -278,13 +280,21 @@ class MainWindow(QMainWindow):
             document, run = shown.document, shown.run
             signals = (document.changed, document.dirty_changed, document.path_changed,
                        document.undo_stack.indexChanged, shown.selection.changed, shown.problems.changed,
-                       run.state_changed, run.updated)  # fmt: skip
+                       run.state_changed)  # fmt: skip
             for signal in signals:
                 getattr(signal, join)(self.schedule_refresh)
+            getattr(run.updated, join)(self._on_run_updated)
             getattr(run.failed_to_start, join)(self.following.on_failed)
             getattr(shown.selection.changed, join)(self._on_selection_changed)
             getattr(run.state_changed, join)(self.following.on_state_changed)
         self._shown_workspace = workspace
+
+    def _on_run_updated(self, update: RunUpdate) -> None:
+        """Texts that stream change nothing but counts and times: these are shown a few times a second."""
+        if replace(update, invocations=frozenset(), outputs=False, events=0) != RunUpdate():
+            self.schedule_refresh()
+        elif not self._refresh_timer.isActive():
+            self._refresh_timer.start(_COUNTS_MS)
 
     def _on_tabs_current_changed(self) -> None:
         page = self.page

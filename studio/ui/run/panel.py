@@ -28,6 +28,8 @@ class RunPanel(Panel):
         super().__init__(theme, parent)
         self._shown = 0
         self._following = True
+        self._outputs = 0
+        """How many outputs there were when the list was shown."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         self._stack = QStackedWidget(self)
@@ -127,10 +129,16 @@ class RunPanel(Panel):
         if update.everything:
             self._following = True
             self._show_all(anew=True)
-        elif update.supersteps or update.outputs or update.queued or update.requests:
+        elif update.supersteps or update.queued or update.requests or self._shows_outputs(update):
             self._show_all()
         if update.invocations:
             self.lanes.refresh(update.invocations)
+
+    def _shows_outputs(self, update: RunUpdate) -> bool:
+        """Whether outputs are in sight or new ones are there; texts that stream grow with every frame."""
+        count = len(self.workspace.run.outputs) if self.workspace is not None else 0
+        before, self._outputs = self._outputs, count
+        return update.outputs and (self._shown == 0 or count != before)
 
     def _on_run_state_changed(self) -> None:
         self._show_all()

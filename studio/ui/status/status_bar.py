@@ -56,7 +56,9 @@ class IconText(QWidget):
         self._picture.setVisible(bool(self._icon))
         if self._icon:
             self._picture.setPixmap(self._theme.pixmap(self._icon, 13, self._token, ratio))
-        self._text.setStyleSheet(f"color: {self._theme.color(self._token).name()}")
+        sheet = f"color: {self._theme.color(self._token).name()}"
+        if self._text.styleSheet() != sheet:
+            self._text.setStyleSheet(sheet)
 
 
 class StatusBar(QStatusBar):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -97,6 +98,7 @@ _ROLES = {
 }
 
 
+@cache
 def shown_key(keys: str) -> str:
     """A key as this platform writes it: ``Ctrl+Shift+P``."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QGuiApplication, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from studio.ui.theme import Theme
 
@@ -22,7 +22,7 @@ _FIELDS = re.compile(r"\{[^{}\n]+\}")
 
 _CALL = re.compile(r"\b([A-Za-z_]\w*)(?=\()")
 _LOAD_AFTER_MS = 200
-"""The first code is coloured when the window has been painted: pygments is not loaded before."""
+"""The first code is coloured soon after a window is on the screen: pygments is not loaded before."""
 
 
 @cache
@@ -85,7 +85,13 @@ class CodeHighlighter(QSyntaxHighlighter):
         if "pygments.lexer" in sys.modules:
             self._load()
         else:
-            QTimer.singleShot(_LOAD_AFTER_MS, self, self._load)
+            QTimer.singleShot(_LOAD_AFTER_MS, self, self._load_when_shown)
+
+    def _load_when_shown(self) -> None:
+        if any(window.isExposed() for window in QGuiApplication.topLevelWindows()):
+            self._load()
+        else:
+            QTimer.singleShot(_LOAD_AFTER_MS, self, self._load_when_shown)
 
     def _load(self) -> None:
         self._lexer = _lexer(self._language)
