@@ -27,6 +27,7 @@ def figures(where: Place, seconds: int = SECONDS) -> Iterator[Figure]:
     for part in ("median", "p99", "max"):
         goal = STALL_GOAL if part == "p99" else None
         yield _stall(f"stream.stall.{part}", found["beats"], floor["beats"], part, goal)
+    yield Figure("stream.busy", found["busy"], None, unit="CPU s per s", more={"note": "model, client and window"})
     for phase in ("start", "end", "warm_up"):
         yield _stall(f"stream.{phase}.max", found[phase], floor["beats"], "max", None)
 

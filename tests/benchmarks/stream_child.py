@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,10 @@ async def _measure(window: Any, tokens: Tokens, whole: int) -> None:
         await _until(lambda: bool(tokens.made))
     start = idle.stop()
     beats.start()
+    busy, wall = time.process_time(), time.perf_counter()
     await _until(lambda: run.state in ENDED or sum(map(len, tokens.made.values())) >= whole)
     found = beats.stop()
+    share = (time.process_time() - busy) / (time.perf_counter() - wall)
     idle.start()
     await _until(lambda: run.state in ENDED)
     await asyncio.sleep(0.3)
@@ -141,6 +144,7 @@ async def _measure(window: Any, tokens: Tokens, whole: int) -> None:
         {
             "state": run.state.value,
             "beats": found,
+            "busy": share,
             "warm_up": warm_up,
             "start": start,
             "end": end,
