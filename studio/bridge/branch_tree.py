@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from studio.agents.messages import Usage
 from studio.bridge.run_views import BranchView, CheckpointView
 from studio.checkpoints import CheckpointInfo, RunRecord, RunStore
 from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
+from studio.debugger.states import INTERRUPTED, RunState
 from studio.engine.events import CheckpointSaved
 
 
@@ -20,6 +22,15 @@ class BranchTree:
         self._records: dict[str, RunRecord] = {}
         self._infos: dict[str, CheckpointInfo] = {}
         self._own: set[str] = set()
+
+    async def find_waiting(self, store: RunStore) -> None:
+        """A branch that had only questions left when its program was killed waits for answers; it lost nothing."""
+        for view in self.branches:
+            point = self.last_checkpoint(view.branch) if view.state == INTERRUPTED else None
+            if point is not None and self._infos[point].run == view.branch:
+                checkpoint = await store.load(point)
+                if checkpoint.requests and not checkpoint.messages:
+                    view.state = RunState.WAITING.value
 
     async def load(self, store: RunStore) -> None:
         """Reads everything there is."""
@@ -66,7 +77,7 @@ class BranchTree:
 
     def saved(self, event: CheckpointSaved, record: RunRecord, signature: str) -> None:
         """A session of ours saved a checkpoint."""
-        e, created = event, record.started + event.t
+        e, created = event, time.time()
         info = CheckpointInfo(e.checkpoint, e.parent, record.id, "", signature, e.kind, e.superstep, created, e.bytes)
         if e.checkpoint not in self._infos:
             self._infos[e.checkpoint] = info

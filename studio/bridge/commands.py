@@ -20,6 +20,7 @@ _APPLIES: Mapping[str, frozenset[RunState]] = {
     "restore": _FREE,
     "fork": _FREE,
     "retry": frozenset({_S.FAILED, _S.CANCELLED}),
+    "resume": _FREE,
     "answer": frozenset({_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED, _S.WAITING}),
     "edit": frozenset({_S.PAUSED}),
 }
@@ -38,7 +39,9 @@ _WHY: Mapping[RunState, str] = {
 }
 
 
-def why_not(command: str, state: RunState, *, can_retry: bool, has_checkpoints: bool, has_run: bool) -> str:
+def why_not(
+    command: str, state: RunState, *, can_retry: bool, can_resume: bool, has_checkpoints: bool, has_run: bool
+) -> str:
     """A sentence if the command does not apply, else "". Raises ``KeyError`` for a command that does not exist."""
     if state not in _APPLIES[command]:
         return _WHY[state]
@@ -46,6 +49,8 @@ def why_not(command: str, state: RunState, *, can_retry: bool, has_checkpoints: 
         return "There is no checkpoint yet. Run the workflow first."
     if command == "restart" and not has_run:
         return "Nothing has run yet."
+    if command == "resume" and not can_resume:
+        return "The shown run was not interrupted."
     if command == "retry" and not can_retry:
         return "This run has no checkpoint to retry from."
     return ""

@@ -150,6 +150,8 @@ class RunViews:
 
     def _run_started(self, event: ev.RunStarted) -> None:
         self.failure = None
+        if event.kind == "checkpoint":
+            self.settle()
         if event.kind == "input":
             self._superstep = 0
 

@@ -17,7 +17,8 @@ async def _no_signature(_workflow: Workflow) -> str:
 @dataclass(frozen=True, slots=True)
 class RunServices:
     """``open_store`` is called when the model opens if ``store_exists``, else before the first run; ``prepare`` once
-    per branch that runs. ``signature`` gives the graph signature of a document, "" if it cannot be built.
+    per branch that runs. ``signature`` gives the graph signature of a document, ``fingerprint`` that of everything that
+    decides how a run goes; "" if it cannot be built.
     """
 
     document: Callable[[], Workflow]
@@ -26,3 +27,4 @@ class RunServices:
     codec: Codec
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
+    fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature

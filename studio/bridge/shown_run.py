@@ -142,8 +142,9 @@ class ShownRun(QObject):
         self._set_state(session.state, session.sentence, session.paused_at)
 
     def _update_tree(self, session: RunSession, state: str) -> None:
-        usage = usage_since(self._usage_before, self._views.usage)
-        self._tree.update(session.record, state, session.clock() - session.beginning.clock, usage)
+        if session.recorded:
+            usage = usage_since(self._usage_before, self._views.usage)
+            self._tree.update(session.record, state, session.seconds, usage)
 
     def _refresh_queue(self, session: RunSession) -> None:
         queued = session.queued if session.state in HALTED else ()

@@ -14,7 +14,7 @@ from studio.bridge.run_services import RunServices
 from studio.bridge.window_store import WindowStore
 from studio.bridge.workspace import Workspace
 from studio.checkpoints import RunStore
-from studio.debugger.preparation import prepare, signature_of
+from studio.debugger.preparation import fingerprint_of, prepare, signature_of
 from studio.document.model import Workflow
 from studio.engine import Codec
 from studio.settings.places import run_store
@@ -87,6 +87,7 @@ class Workspaces:
             prepare=lambda workflow: prepare(workflow, self.source, folder()),
             codec=self._codec,
             signature=lambda workflow: signature_of(workflow, folder()),
+            fingerprint=lambda workflow: fingerprint_of(workflow, folder()),
         )
 
 

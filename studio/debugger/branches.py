@@ -9,7 +9,7 @@ from string import ascii_uppercase
 
 from studio.checkpoints import CheckpointInfo, Codec, RunRecord, RunStore
 from studio.debugger.event_codec import EventDecoder
-from studio.debugger.states import ACTIVE, INTERRUPTED
+from studio.debugger.states import ACTIVE, HALTED, INTERRUPTED
 from studio.engine import events as ev
 
 MAIN = "main"
@@ -41,8 +41,9 @@ def next_number(records: Iterable[RunRecord]) -> int:
 
 
 def shown_state(record: RunRecord, own: Iterable[str]) -> str:
-    """The state of a branch; one that is active in the store but in no session of ours was interrupted."""
-    return INTERRUPTED if record.state in ACTIVE and record.id not in own else record.state
+    """The state of a branch; one that is at work in the store but in no session of ours was interrupted. One that was
+    paused or waited for answers lost nothing, and still does so."""
+    return INTERRUPTED if record.state in ACTIVE - HALTED and record.id not in own else record.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +75,39 @@ async def replay(way: Iterable[Stretch], store: RunStore, codec: Codec, fold: Ca
     """Gives every event on the way to ``fold``, oldest first. Returns the run's time at the end of it, in seconds."""
     clock = 0.0
     for stretch in way:
-        decoder = EventDecoder(codec)
-        reached = False
-        for at, encoded in enumerate(await store.load_events(stretch.run)):
-            event = decoder.decode(encoded)
-            if reached and not _belongs_to(event, stretch.until):
-                break
-            if event is None:
-                continue
+        for at, event in enumerate(await _events_of(stretch, store, codec)):
             fold(event)
             clock = max(clock, event.t)
-            reached = reached or (isinstance(event, ev.CheckpointSaved) and event.checkpoint == stretch.until)
             if at % _BATCH == _BATCH - 1:
                 await asyncio.sleep(0)
     return clock
 
 
-def _belongs_to(event: ev.Event | None, checkpoint: str | None) -> bool:
+async def _events_of(stretch: Stretch, store: RunStore, codec: Codec) -> list[ev.Event]:
+    """The events of a stretch. What a branch did after the checkpoint that it was resumed from never counted."""
+    decoder = EventDecoder(codec)
+    events: list[ev.Event] = []
+    for at, encoded in enumerate(await store.load_events(stretch.run)):
+        event = decoder.decode(encoded)
+        if event is not None:
+            if isinstance(event, ev.RunStarted) and event.kind == "checkpoint" and event.data is not None:
+                events = _up_to(events, event.data)
+            events.append(event)
+        if at % _BATCH == _BATCH - 1:
+            await asyncio.sleep(0)
+    return _up_to(events, stretch.until) if stretch.until is not None else events
+
+
+def _up_to(events: list[ev.Event], checkpoint: str) -> list[ev.Event]:
+    """The events up to a checkpoint, with the end of the superstep that it was saved in; all if it is not there."""
+    for at, event in enumerate(events):
+        if isinstance(event, ev.CheckpointSaved) and event.checkpoint == checkpoint:
+            end = at + 1
+            while end < len(events) and _belongs_to(events[end], checkpoint):
+                end += 1
+            return events[:end]
+    return events
+
+
+def _belongs_to(event: ev.Event, checkpoint: str) -> bool:
     return isinstance(event, ev.SuperstepFinished) and event.checkpoint == checkpoint

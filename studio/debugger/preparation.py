@@ -48,15 +48,22 @@ async def prepare(document: Workflow, source: ServiceSource, folder: Path | None
 
 async def signature_of(document: Workflow, folder: Path | None) -> str:
     """The graph signature that decides which checkpoints can go on; "" if the document cannot run. Made in a thread."""
-    return await asyncio.to_thread(_signature, document, folder)
+    plan = await asyncio.to_thread(_plan, document, folder)
+    return plan.engine.signature if plan is not None else ""
 
 
-def _signature(document: Workflow, folder: Path | None) -> str:
+async def fingerprint_of(document: Workflow, folder: Path | None) -> str:
+    """What a run of this document would be recorded with, linked files included; "" if it cannot run."""
+    plan = await asyncio.to_thread(_plan, document, folder)
+    return plan.fingerprint if plan is not None else ""
+
+
+def _plan(document: Workflow, folder: Path | None) -> Plan | None:
     services = Services(lambda _node: _NoClient(), Worker(), trusted=True, folder=folder)
     try:
-        return compile_plan(document, services).engine.signature
+        return compile_plan(document, services)
     except PlanError:
-        return ""
+        return None
 
 
 class _NoClient:

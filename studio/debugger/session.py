@@ -42,12 +42,18 @@ class Runnable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there."""
+    """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there.
+
+    ``resumed``: the branch is in the store already, and goes on from its last checkpoint; it has run for ``spent``
+    seconds.
+    """
 
     data: Any = None
     checkpoint: Checkpoint | None = None
     edits: QueueEdits = field(default_factory=QueueEdits)
     clock: float = 0.0
+    resumed: bool = False
+    spent: float = 0.0
 
 
 class RunSession:
@@ -94,7 +100,7 @@ class RunSession:
         self._task: asyncio.Task[None] | None = None
         self._clock_start = beginning.clock
         self._began = 0.0
-        self._recorded = False
+        self._recorded = self._rejoined = False
         self._answers: dict[str, Any] = {}
         self._answered = asyncio.Event()
         self._stepping = False
@@ -126,7 +132,7 @@ class RunSession:
             breakpoints=[self._name(h.node) for h in self._gate.held],
             asking=[self._name_of(r.node) for r in self._requests.values()],
             failure=self.failure,
-            restored=not self.started,
+            restored=not self.started and not self.beginning.resumed,
         )
 
     @property
@@ -159,6 +165,11 @@ class RunSession:
     def clock(self) -> float:
         """Seconds of the run's time, counted on from the checkpoint the branch began at."""
         return self.beginning.clock + (time.perf_counter() - self._began if self._began else 0.0)
+
+    @property
+    def seconds(self) -> float:
+        """How long the branch has run."""
+        return self.beginning.spent + self.clock() - self.beginning.clock
 
     def can(self, command: Command) -> bool:
         """Whether the command applies now."""
@@ -271,6 +282,9 @@ class RunSession:
                 self._requests.pop(event.request, None)
             case ev.CheckpointSaved():
                 self.last_checkpoint = event.checkpoint
+            case ev.RunStarted(kind="checkpoint") if self.beginning.resumed and not self._rejoined:
+                self._rejoined = True
+                event = replace(event, data=self.last_checkpoint)
         if self._kept_as is None:
             self._log.append(event)
         self._sink.append(event)
@@ -300,7 +314,8 @@ class RunSession:
 
     async def _drive(self) -> None:
         self._began = time.perf_counter()
-        self.record = replace(self.record, started=time.time(), state=RunState.RUNNING.value)
+        started = time.time() - self.beginning.spent
+        self.record = replace(self.record, started=started, ended=None, state=RunState.RUNNING.value)
         happening = Happening.CANCELLED
         try:
             await self._run_to_the_end()
@@ -327,7 +342,7 @@ class RunSession:
                 raise ResumeError("The graph has changed since this checkpoint was saved")
             self.record = replace(self.record, document_fingerprint=runnable.fingerprint)
             await self._store.save_document(runnable.fingerprint, runnable.document_text)
-            await self._store.start_run(self.record)
+            await self._record_start()
             self._recorded = True
             self._log.start()
             self._happen(Happening.PREPARED)
@@ -343,6 +358,14 @@ class RunSession:
                     self._warn(str(refused))
         finally:
             await runnable.close()
+
+    async def _record_start(self) -> None:
+        record = self.record
+        if self.beginning.resumed:
+            fields = {"state": record.state, "started": record.started, "ended": None}
+            await self._store.update_run(record.id, document_fingerprint=record.document_fingerprint, **fields)
+        else:
+            await self._store.start_run(record)
 
     async def _engine_run(self, workflow: Workflow, arguments: Mapping[str, Any]) -> None:
         self._clock_start = self.clock()
@@ -376,6 +399,7 @@ class RunSession:
                 self._happen(Happening.QUESTIONS_LEFT)
             self._answered.clear()
             await self._answered.wait()
+        await self._store.update_run(self.record.id, state=RunState.RUNNING.value)
         return answers
 
     def _take_answers(self) -> dict[str, Any]:

@@ -242,7 +242,7 @@ def test_branches_survive_a_restart_and_go_on(on_loop: OnLoop) -> None:
     async def second(workspace: Workspace) -> None:
         run = workspace.run
         await until(lambda: bool(run.branches), 10)
-        assert [(b.name, b.state, b.input_text) for b in run.branches] == [("main", "interrupted", "a poem")]
+        assert [(b.name, b.state, b.input_text) for b in run.branches] == [("main", "paused", "a poem")]
         at_one = run.checkpoints[1].checkpoint
         run.restore(at_one)
         await reach(workspace, S.PAUSED)

@@ -1,0 +1,259 @@
+"""The turns of a run model: each goes to another moment, one after the other, and ends with a session or without."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from PySide6.QtCore import QObject
+
+from studio.bridge.folding import RunViews
+from studio.bridge.owned_tasks import OwnedTasks
+from studio.bridge.run_services import RunServices
+from studio.bridge.run_views import BranchView
+from studio.bridge.shown_run import ShownRun
+from studio.bridge.view_state import ViewState
+from studio.checkpoints import RunRecord, RunStore
+from studio.debugger.answers import ValueProblem, input_value
+from studio.debugger.branches import replay
+from studio.debugger.forks import QueueEdits
+from studio.debugger.session import Beginning, RunSession
+from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
+from studio.document.model import Workflow
+
+BREAKPOINTS = "breakpoints"
+
+
+class RunTurns(ShownRun):
+    """The writing half of :class:`studio.bridge.run_model.RunModel` below its commands."""
+
+    def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._services = services
+        self._store: RunStore | None = None
+        self._last_input = ""
+        self._moving = False
+        self._live_breakpoints: set[str] = set()
+        self._tasks = OwnedTasks(self._fail)
+        self._view_state: ViewState | None = None
+        if services is not None:
+            self._open(services)
+
+    def _open(self, services: RunServices) -> None:
+        self._view_state = ViewState(services.document().id)
+        self._set_breakpoints(set(self._view_state.get(BREAKPOINTS, [])))
+        if services.store_exists():
+            self._tasks.turn(self._list_branches)
+
+    def _set_breakpoints(self, breakpoints: set[str]) -> None:
+        self._live_breakpoints.clear()
+        self._live_breakpoints.update(breakpoints)
+        self.breakpoints = frozenset(breakpoints)
+
+    def _fail(self, sentence: str) -> None:
+        """A turn did not reach its goal: without a session nothing is prepared or paused any more."""
+        if self._session is None and self.state not in ENDED:
+            self._set_state(RunState.IDLE)
+        self.failed_to_start.emit(sentence)
+
+    @property
+    def _now(self) -> RunState:
+        """The state as it is, not as it is shown."""
+        return self._session.state if self._session is not None else self.state
+
+    def _move(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A turn that goes to another moment; until it is over no other command applies."""
+
+        async def moving() -> None:
+            try:
+                await work()
+            finally:
+                self._moving = False
+                self.state_changed.emit()
+
+        self._moving = True
+        self.state_changed.emit()
+        self._tasks.turn(moving)
+
+    async def _opened_store(self) -> RunStore:
+        assert self._services is not None
+        if self._store is None:
+            self._store = await self._services.open_store()
+        return self._store
+
+    async def _list_branches(self) -> None:
+        assert self._services is not None
+        store = await self._opened_store()
+        await self._tree.load(store)
+        await self._tree.find_waiting(store)
+        await self._mark_unfit(self._services)
+        self._everything_pending = True
+        self._on_frame_done()
+        self.state_changed.emit()
+
+    async def _mark_unfit(self, services: RunServices) -> None:
+        if self._tree.checkpoints:
+            self._tree.mark_unfit(await services.signature(services.document()))
+
+    async def _reopen(self) -> None:
+        assert self._services is not None
+        await self._leave()
+        if self._store is not None:
+            await self._store.close()
+        self._store = None
+        self._tree.clear()
+        self._pump.clear()
+        self._show(RunViews())
+        self.branch = self.here = None
+        self.queued = []
+        self._set_state(RunState.IDLE)
+        self._everything_pending = True
+        self._on_frame_done()
+        self._open(self._services)
+
+    def _start(self, text: str, *, step: bool) -> None:
+        self._last_input = text
+        if self._session is None or self._session.state in ENDED:
+            self._set_state(RunState.PREPARING)
+        self._tasks.turn(lambda: self._start_new(text, step=step))
+
+    async def _start_new(self, text: str, *, step: bool) -> None:
+        await self._leave()
+        await self._opened_store()
+        assert self._services is not None
+        try:
+            data = input_value(text, self._services.document())
+        except ValueProblem as problem:
+            self._fail(f"The start node does not take this input. {problem}")
+            return
+        session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(data))
+        session.step() if step else session.run()
+
+    async def _fork_paused(self, left: RunSession, edits: QueueEdits, *, step: bool) -> None:
+        """A paused run with an edited queue goes on as a fork of its last checkpoint; the branch itself stays."""
+        checkpoint = left.last_checkpoint
+        if checkpoint is None:
+            self._fail("This run has no checkpoint to fork from. Start it again.")
+            return
+        await self._go_to(checkpoint, edits, "", run=not step)
+        if step and self._session is not None and self._session is not left:
+            self._session.step()
+
+    async def _go_to(self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool) -> None:
+        """Stands at a checkpoint as the beginning of a new branch; ``run``: and goes on."""
+        store = await self._opened_store()
+        await self._leave()
+        checkpoint = await store.load(checkpoint_id)
+        clock = await self._show_moment(checkpoint.run, checkpoint_id, checkpoint.state)
+        self.branch, self.here = checkpoint.run, checkpoint_id
+        if not run and not checkpoint.messages and not checkpoint.requests:
+            self._set_state(RunState.COMPLETED, f"Restored after superstep {checkpoint.superstep}, the end of the run")
+            self._on_frame_done()
+            return
+        note = f"{note} at {checkpoint.superstep}" if note else edits.note(checkpoint.superstep)
+        record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
+        session = self._new_session(record, Beginning(None, checkpoint, edits, clock), keep_views=True)
+        session.restore()
+        if run and session.state is RunState.PAUSED:
+            session.continue_()
+
+    async def _go_to_end_of(self, branch: str, *, run: bool) -> None:
+        record, view, point = self._tree.record(branch), self._tree.branch(branch), self._tree.last_checkpoint(branch)
+        if record is None or view is None:
+            return
+        if point is not None and view.state not in ENDED:
+            await self._stand_at_end_of(record, view, point, run=run)
+        else:
+            store = await self._opened_store()
+            await self._leave()
+            await self._show_moment(branch, None, (await store.load(point)).state if point else {})
+            self.branch, self.here = branch, point
+            if view.state == INTERRUPTED:
+                self._set_state(RunState.CANCELLED, "Interrupted before the first checkpoint. Run it again.")
+            else:
+                self._set_state(RunState(view.state), self._views.failure_text)
+        self._everything_pending = True
+        self._on_frame_done()
+
+    async def _stand_at_end_of(self, record: RunRecord, view: BranchView, point: str, *, run: bool) -> None:
+        """Stands at the last checkpoint of a branch that did not end, to go on with the branch itself; with another
+        drawing than it has run so far only a fork can go on."""
+        assert self._services is not None
+        services = self._services
+        drawing = await services.fingerprint(services.document())
+        if record.document_fingerprint and drawing not in ("", record.document_fingerprint):
+            await self._go_to(point, QueueEdits(), "resumed with the changed drawing", run=run)
+            self.branch = record.id
+            return
+        store = await self._opened_store()
+        await self._leave()
+        checkpoint = await store.load(point)
+        clock = await self._show_moment(record.id, point, checkpoint.state)
+        spent = max(view.seconds, clock if record.parent_checkpoint is None else 0.0)
+        beginning = Beginning(None, checkpoint, clock=clock, resumed=True, spent=spent)
+        session = self._new_session(record, beginning, keep_views=True)
+        self.branch, self.here = record.id, point
+        session.restore()
+        if run and session.state is RunState.PAUSED:
+            session.continue_()
+
+    async def _leave(self) -> None:
+        """Lets go of the session: a halted one is kept as it stands, a running one is stopped."""
+        session, self._session = self._session, None
+        self._edits = QueueEdits()
+        if session is not None and session.state not in ENDED:
+            kept = session.state if session.state in HALTED else RunState.CANCELLED
+            await session.close(kept.value)
+            self._update_tree(session, kept.value)
+
+    async def _show_moment(self, run: str, checkpoint: str | None, shared_state: Mapping[str, Any]) -> float:
+        """Makes the views of a moment from the logs. Gives the run's time there."""
+        assert self._services is not None
+        store, services = await self._opened_store(), self._services
+        await self._mark_unfit(services)
+        views = RunViews(schemas=_schemas(services.document()))
+        clock = await replay(self._tree.way_to(run, checkpoint), store, services.codec, views.fold)
+        views.settle()
+        views.replace_state(shared_state)
+        self._pump.clear()
+        self._show(views)
+        self._everything_pending = True
+        record = self._tree.record(run)
+        self._last_input = record.input if record is not None else self._last_input
+        return clock
+
+    def _new_session(self, record: RunRecord, beginning: Beginning, *, keep_views: bool = False) -> RunSession:
+        assert self._services is not None
+        assert self._store is not None
+        services, document = self._services, self._services.document()
+        self._pinned = document
+        names = {node.id: node.name for node in document.nodes}
+        session = RunSession(
+            record,
+            beginning,
+            lambda: services.prepare(document),
+            self._store,
+            services.codec,
+            sink=self._pump,
+            changed=self._on_session_changed,
+            breakpoints=self._live_breakpoints,
+            name_of=lambda node: names.get(node) or node,
+        )
+        self._session = session
+        if not keep_views:
+            self._pump.clear()
+            self._show(RunViews({declared.key: declared.initial for declared in document.state}, _schemas(document)))
+            self.branch, self.here = record.id, None
+            self._everything_pending = True
+        self._usage_before = self._views.usage if record.parent_checkpoint is not None else None
+        return session
+
+    def _retry_point(self) -> str | None:
+        if self.state not in (RunState.FAILED, RunState.CANCELLED) or self.branch is None:
+            return None
+        return self._tree.last_checkpoint(self.branch)
+
+
+def _schemas(document: Workflow) -> dict[str, dict[str, Any]]:
+    return {declared.name: dict(declared.json_schema) for declared in document.types}
