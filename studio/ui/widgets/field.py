@@ -119,8 +119,8 @@ class Field(QWidget):
         layout.addLayout(row)
         self._hint = Prose(theme, hint, "small", "muted", 15)
         self._hint.setContentsMargins(1, 3, 1, 0)
-        self._hint.setVisible(bool(hint))
         layout.addWidget(self._hint)
+        self._hint.setVisible(bool(hint))  # in the layout first: without a parent it would flash as a window
         self._note = _Note(theme, self)
         self._note.hide()
         layout.addWidget(self._note)
