@@ -25,7 +25,13 @@ apt_install() {
     return 1
 }
 
-has_library() { /sbin/ldconfig -p 2>/dev/null | grep -q -F "$1 "; }
+# has_library NAME: whether the loader knows a library. The list is read once: with pipefail, a grep that ends early
+# would make the pipe fail.
+has_library() {
+    [ -n "${known_libraries:-}" ] || known_libraries=$(/sbin/ldconfig -p 2>/dev/null)
+    case "$known_libraries" in *"	$1 "*) return 0 ;; esac
+    return 1
+}
 
 # What Qt's xcb platform needs: library file and Debian package.
 qt_libraries="
