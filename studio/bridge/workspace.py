@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.autosave import Autosave
 from studio.bridge.document_model import DocumentModel
@@ -14,6 +14,9 @@ from studio.document.changes import ChangeSet
 
 class Workspace(QObject):
     """Panels have ``set_workspace(workspace | None)``: they leave the old one's signals and show the new one."""
+
+    code_trusted = Signal()
+    """The user has accepted the code of the document."""
 
     def __init__(self, document: DocumentModel, run: RunModel, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
+from functools import partial
 from pathlib import Path
 
 from studio.agents.connection import preload
@@ -21,9 +23,10 @@ from studio.settings.places import run_store
 from studio.settings.preferences import read_preferences
 from studio.settings.profiles import read_profiles
 from studio.settings.secrets import Secrets
+from studio.workers import UserCodeError
 
 _WARM_UP_AFTER = 0.5
-"""Seconds after the first document is opened: the window is painted by then."""
+"""Seconds after the window or a document is opened: it is painted by then."""
 
 
 class Workspaces:
@@ -36,6 +39,7 @@ class Workspaces:
         self._open: list[Workspace] = []
         self._closing: set[asyncio.Task[None]] = set()
         self._warming: asyncio.Task[None] | None = None
+        self._worker_starts: dict[Workspace, asyncio.Task[None]] = {}
 
     def open(self, workflow: Workflow, path: Path | None, *, journal: bool = True) -> Workspace:
         """A workspace for a document; its past runs are listed as soon as they are read."""
@@ -44,9 +48,27 @@ class Workspaces:
         if journal:
             workspace.keep_journal()
         self._open.append(workspace)
+        workspace.code_trusted.connect(partial(self._warm, workspace))
+        self.warm_up()
+        self._warm(workspace)
+        return workspace
+
+    def warm_up(self) -> None:
+        """Loads what a first model call needs while the window is idle; once."""
         if self._warming is None:
             self._warming = asyncio.get_running_loop().create_task(_warm_up(), name="warm up")
-        return workspace
+
+    def _warm(self, workspace: Workspace) -> None:
+        """Starts the worker of a document whose code is trusted."""
+        before = self._worker_starts.get(workspace)
+        if before is None or before.done():
+            starting = self._start_worker(workspace)
+            self._worker_starts[workspace] = asyncio.get_running_loop().create_task(starting, name="start a worker")
+
+    async def _start_worker(self, workspace: Workspace) -> None:
+        await asyncio.sleep(_WARM_UP_AFTER)
+        with contextlib.suppress(UserCodeError):  # a run will say it
+            await self.source.warm(workspace.document.workflow)
 
     def close(self, workspace: Workspace) -> None:
         """Closes a workspace in the background and deletes it then; :meth:`close_all` awaits that. Its parent may go at
@@ -69,6 +91,10 @@ class Workspaces:
         await self.source.close()
 
     async def _close(self, workspace: Workspace) -> None:
+        starting = self._worker_starts.pop(workspace, None)
+        if starting is not None:
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
         await workspace.close()
         await self.source.forget(workspace.document.workflow.id)
         workspace.deleteLater()

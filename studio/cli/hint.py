@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 
-def headless_hint() -> str:
-    """Text for stderr when no window can be opened; the program then ends with exit code 2."""
+def headless_hint(reason: str = "There is no display, so no window can be opened.") -> str:
+    """Text for stderr when no window can be opened, after the reason; the program then ends with exit code 2."""
     return (
-        "There is no display, so no window can be opened.\n"
-        "Without a window: superstep-studio run FILE --input TEXT\n"
-        "All commands: superstep-studio --help"
+        f"{reason}\nWithout a window: superstep-studio run FILE --input TEXT\nAll commands: superstep-studio --help\n"
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from studio.cli import headless_hint
 from studio.ui.display import display_problem
 
 if TYPE_CHECKING:
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-NO_DISPLAY = """{reason}
-Without a display, use the command line:
-  superstep-studio run FILE --input TEXT
-  superstep-studio check FILE
-"""
-
 
 def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None) -> int:
     """Shows the window with these files and returns the exit code: 0, or 2 without a display.
@@ -32,7 +27,7 @@ def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None
     """
     reason = display_problem()
     if reason:
-        sys.stderr.write(NO_DISPLAY.format(reason=reason))
+        sys.stderr.write(headless_hint(reason))
         return 2
     from studio.bridge import loop
 
@@ -81,6 +76,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
         await asyncio.sleep(0)
         for problem in problems:
             window.say(problem)
+        workspaces.warm_up()
         if ready is not None:
             ready(window)
         await closed.wait()

@@ -52,6 +52,7 @@ class Worker:
     async def start(self) -> None:
         """Starts the process, so that the first call costs no start. Not needed: a call starts it too."""
         await self._running()
+        self._rest()
 
     async def load(self, units: Sequence[Unit], types: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         """Replaces the code. ``types``: JSON Schema of each declared type, by name; they become dataclasses.

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QObject
 from studio.bridge.run_views import AnswerView
 from studio.bridge.workspace import Workspace
@@ -29,6 +30,7 @@ from studio.document.model import (
 )
 from studio.files import write_workflow
 from studio.settings import trust
+from studio.workers import Worker
 
 from tests.bridge.conftest import OnLoop
 from tests.debugger.graphs import until
@@ -366,3 +368,25 @@ def test_after_kill_9_only_the_superstep_in_progress_is_missing(on_loop: OnLoop,
         assert [q.text for q in run.queued] == ["a small poem"]
 
     assert on_workspace(on_loop, workflow, script) == []
+
+
+def test_the_worker_starts_when_its_code_is_trusted(on_loop: OnLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    async def start(worker: Worker) -> None:
+        started.append("worker")
+
+    async def main() -> None:
+        monkeypatch.setattr(Worker, "start", start)
+        workspaces = Workspaces()
+        workspace = workspaces.open(two_agents(), None)
+        await asyncio.gather(*workspaces._worker_starts.values())
+        assert started == []
+        trust.trust(workspace.document.workflow)
+        workspace.code_trusted.emit()
+        await until(lambda: started == ["worker"], 5)
+        workspaces.open(two_agents().model_copy(update={"id": "other"}), None)
+        await until(lambda: started == ["worker"] * 2, 5)
+        await workspaces.close_all()
+
+    on_loop(main)

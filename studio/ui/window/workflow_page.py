@@ -92,3 +92,4 @@ class WorkflowPage(DocumentPage):
     def _on_trust_bar_trusted(self) -> None:
         trust.trust(self.workspace.document.workflow)
         self.trust_bar.show_workflow(self.workspace.document.workflow)
+        self.workspace.code_trusted.emit()

@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from studio.cli import headless_hint
 from studio.files import recoverable
+from studio.ui import app
+from studio.ui.display import display_problem
 
 ROOT = Path(__file__).parents[3]
 
@@ -61,3 +64,12 @@ def test_closing_ends_the_program_without_a_trace() -> None:
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     assert recoverable() == ()
+
+
+def test_without_a_display_the_program_says_what_works_without(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert app.main([]) == 2
+    assert capsys.readouterr().err == headless_hint(display_problem())
