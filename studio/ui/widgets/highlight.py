@@ -88,10 +88,8 @@ class CodeHighlighter(QSyntaxHighlighter):
             QTimer.singleShot(_LOAD_AFTER_MS, self, self._load_when_shown)
 
     def _load_when_shown(self) -> None:
-        if any(window.isExposed() for window in QGuiApplication.topLevelWindows()):
-            self._load()
-        else:
-            QTimer.singleShot(_LOAD_AFTER_MS, self, self._load_when_shown)
+        shown = any(window.isExposed() for window in QGuiApplication.topLevelWindows())
+        QTimer.singleShot(_LOAD_AFTER_MS, self, self._load if shown else self._load_when_shown)
 
     def _load(self) -> None:
         self._lexer = _lexer(self._language)
