@@ -9,7 +9,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.document.bends import apply_tidily
 from studio.document.changes import ChangeSet
-from studio.document.edits import Batch, Edit
+from studio.document.edits import Batch, Edit, SetWorkflow
 from studio.document.model import Workflow
 
 _MERGE_ID = 1
@@ -85,6 +85,12 @@ class DocumentModel(QObject):
         Edits in a row with the same ``merge_key`` (``"writer.instructions"``) become one step.
         """
         self.undo_stack.push(_Command(self, edit, text, merge_key))
+
+    def name_after(self, name: str) -> None:
+        """Gives a workflow without a name of its own the name of its first file: part of the save, not a step to undo.
+        Steps that were made before keep what they do."""
+        done = SetWorkflow({"name": name}).apply(self._workflow)
+        self._take(done.workflow, done.changes)
 
     def mark_saved(self, path: Path) -> None:
         """Says that the document as it is now is in this file."""

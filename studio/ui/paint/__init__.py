@@ -1,6 +1,6 @@
 """Painting shared by the canvas and the panels: state marks, kind discs, chips, shadows, glyphs."""
 
-from studio.ui.paint.chips import ChipLook, ChipText, draw_chip
+from studio.ui.paint.chips import ChipLook, ChipText
 from studio.ui.paint.glyphs import draw_glyph
 from studio.ui.paint.ink import Ink, ink, scene_font
 from studio.ui.paint.marks import (
@@ -27,7 +27,6 @@ __all__ = [
     "Ink",
     "OctagonVariant",
     "draw_badge",
-    "draw_chip",
     "draw_glyph",
     "draw_kind",
     "draw_octagon",

@@ -115,12 +115,3 @@ class ChipText:
             painter.setFont(font)
             painter.setPen(tools.color(token))
             painter.drawStaticText(QPointF(x + at.x(), y + at.y()), laid)
-
-
-def draw_chip(
-    painter: QPainter, theme: Theme, rect: QRectF, text: str, look: ChipLook = "plain", *, icon: str = ""
-) -> float:
-    """Paints a chip at the left of ``rect``, in its vertical middle; returns its width. For delegates."""
-    chip = ChipText(theme, text, icon=icon, look=look, small=rect.height() < 20)
-    chip.paint(painter, rect.x(), rect.y() + (rect.height() - chip.height) / 2)
-    return chip.width

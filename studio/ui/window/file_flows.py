@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -204,11 +205,14 @@ class FileFlows(QObject):
             # The original stays where it is; two files must not share one history of runs.
             document.execute(SetWorkflow({"id": uuid4().hex}), tr("Save as a copy"))
             self.said.emit(tr("{name} is a copy with a history of its own.").format(name=path.name))
+        name = _first_name(document.workflow.name, path) if document.path is None else document.workflow.name
         try:
-            write_workflow(document.workflow, path)
+            write_workflow(document.workflow.model_copy(update={"name": name}), path)
         except (FileProblem, OSError) as error:
             self._not_saved(page, path, error, then)
             return
+        if name != document.workflow.name:
+            document.name_after(name)
         document.mark_saved(path.absolute())
         trust.trust_list().keep_typed(document.workflow)
         self._remember(path.absolute(), document.workflow.name)
@@ -261,6 +265,13 @@ class FileFlows(QObject):
         taken = {page.title for page in self.pages()}
         names = [tr("Untitled"), *(f"{tr('Untitled')} {n}" for n in range(2, len(taken) + 3))]
         return next(name for name in names if name not in taken)
+
+
+def _first_name(name: str, path: Path) -> str:
+    """What a workflow is called after its first save: as its file, if nobody has given it a name."""
+    stem = path.name.removesuffix(SUFFIX)
+    unnamed = re.fullmatch(rf"\s*|{re.escape(tr('Untitled'))}( \d+)?", name) is not None
+    return stem if unnamed and stem and stem != file_name(name) else name
 
 
 def file_name(title: str) -> str:

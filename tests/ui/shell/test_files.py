@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.document import commands
-from studio.document.model import Workflow
+from studio.document.model import Place, Workflow
 from studio.files import Journal, read_workflow, recoverable, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
@@ -63,6 +63,35 @@ def test_a_new_workflow_is_a_clean_tab(make_window: MakeWindow) -> None:
     assert window.windowTitle() == "Untitled — Superstep Studio"
     assert not [p for p in window.tabs.pages() if isinstance(p, WelcomePage)]
     assert window.files.new().title == "Untitled 2"
+
+
+def test_the_first_save_names_a_workflow_after_its_file(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.new()
+    document = page.workspace.document
+    edit, _ = commands.new_node(document.workflow, "agent", None, Place(x=0, y=0))
+    document.execute(edit, "Add")
+    window.files._write(page, tmp_path / "poems.workflow.json")
+    window.refresh()
+    assert window.windowTitle() == "poems — Superstep Studio"
+    assert window.tabs._bar.tabText(0) == "poems"
+    assert read_workflow(tmp_path / "poems.workflow.json").name == "poems"
+    assert (document.dirty, document.undo_stack.count()) == (False, 1)
+    document.undo_stack.undo()
+    assert (document.workflow.name, document.workflow.nodes, document.dirty) == ("poems", (), True)
+    document.undo_stack.redo()
+    assert not document.dirty
+    rename(page, "Untitled but meant")
+    window.files._write(page, tmp_path / "poems.workflow.json")
+    assert page.title == "Untitled but meant"
+
+
+def test_a_failed_first_save_leaves_the_name(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.new()
+    window.files._write(page, tmp_path / "nowhere" / "deep" / "x.workflow.json")
+    assert page.title == "Untitled"
+    message(window)
 
 
 def test_title_and_mark_follow_edits_and_saving(make_window: MakeWindow, tmp_path: Path) -> None:
