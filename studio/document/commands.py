@@ -220,7 +220,26 @@ def move_items(places: Mapping[str, Place]) -> Edit:
 def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None) -> Edit:
     """Everything, or the chosen items, in layers from left to right. Lines at what moved find their own way again."""
     places = arrange(workflow, ids)
-    return SetPlaces({**places, **straightened(workflow, places)})
+    edit = SetPlaces({**places, **straightened(workflow, places)})
+    frames = _frames_around(edit.apply(workflow).workflow, places)
+    return SetPlaces({**edit.places, **frames}) if frames else edit
+
+
+def _frames_around(workflow: Workflow, moved: Iterable[str]) -> dict[str, Place]:
+    """Frames of a size of their own, around their members again."""
+    gone = frozenset(moved)
+    sized = [g for g in workflow.groups if (p := workflow.places.get(g.id)) is not None and p.width is not None]
+    found = {g.id: _frame(workflow, g.members) for g in sized if gone & set(g.members)}
+    kept = {i: workflow.places[i].collapsed for i in found}
+    return {i: p.model_copy(update={"collapsed": kept[i]}) for i, p in found.items() if p is not None}
+
+
+def _frame(workflow: Workflow, members: Iterable[str]) -> Place | None:
+    box = bounds(workflow, members)
+    if box is None:
+        return None
+    x, y = box[0] - 24, box[1] - 40
+    return Place(x=x, y=y, width=box[2] + 24 - x, height=box[3] + 24 - y)
 
 
 def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tuple[Edit, str]:
@@ -229,10 +248,8 @@ def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tu
     shown = unique_name(name, workflow)
     new_id = make_id(shown, taken_ids(workflow), "group")
     edits: list[Edit] = [Insert("groups", Group(id=new_id, name=shown, members=members))]
-    box = bounds(workflow, members)
-    if box is not None:
-        x, y = box[0] - 24, box[1] - 40
-        place = Place(x=x, y=y, width=box[2] + 24 - x, height=box[3] + 24 - y)
+    place = _frame(workflow, members)
+    if place is not None:
         edits.append(SetPlaces({new_id: place}))
     return Batch(tuple(edits)), new_id
 

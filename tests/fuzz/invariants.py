@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from studio.document.facts import edge_ends
 from studio.document.ids import is_valid
@@ -71,6 +72,11 @@ def check_canvas(view: CanvasView) -> None:
     shown = scene.contents.by_id
     wanted = {i.id for i in (*workflow.nodes, *workflow.notes, *workflow.groups)}
     wanted |= {e.id for e in workflow.edges if e.kind in ("switch", "fan_out")}
+    hidden = scene.contents.hidden
+    closed = {g.id for g in workflow.groups if g.id in workflow.places and workflow.places[g.id].collapsed}
+    assert set(hidden.values()) <= closed - hidden.keys()
+    assert {m for g in workflow.groups if g.id in closed for m in g.members} - closed <= hidden.keys()
+    wanted -= hidden.keys()
     assert set(shown) == wanted
     assert set(scene.items_by_id) == wanted
     assert all(item.scene() is scene and item.item_id == i for i, item in scene.items_by_id.items())
@@ -78,7 +84,12 @@ def check_canvas(view: CanvasView) -> None:
         place = workflow.places.get(item_id)
         if place is not None and not isinstance(item, FrameItem):
             assert (item.x(), item.y()) == (place.x, place.y), item_id
-    drawn = {line.id: line for line in lines(workflow)}
+    led = [
+        replace(line, source=hidden.get(line.source, line.source), target=hidden.get(line.target, line.target))
+        for line in lines(workflow)
+    ]
+    inside = set(hidden.values())
+    drawn = {line.id: line for line in led if line.source != line.target or line.source not in inside}
     layer = scene.line_layer
     assert set(layer.items) == set(drawn)
     for line_id, edge in layer.items.items():

@@ -10,6 +10,7 @@ from studio.document import commands
 from studio.document.aligning import Axis, Side
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, SetFields
+from studio.document.geometry import drawn
 from studio.document.lines import lines
 from studio.document.model import Place, StateDecl, SubWorkflowNode, SwitchEdge, TypeDecl, Workflow
 from studio.document.problems import Problem
@@ -192,7 +193,7 @@ def to_fan_out(workflow: Workflow, chance: Chance) -> Edit | None:
 
 
 def move(workflow: Workflow, chance: Chance) -> Edit | None:
-    chosen = chance.some(i for i in _ids(workflow) if i in workflow.places)
+    chosen = chance.some(i for i in (*drawn(workflow), *(g.id for g in workflow.groups)) if i in workflow.places)
     return commands.move_items({i: chance.place() for i in chosen})
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QRectF
 
 from studio.bridge.run_model import RunModel
-from studio.document.geometry import FAN_OUT, JOIN, NOTE
+from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE
 from studio.document.layout import arrange
+from studio.document.lines import Line
 from studio.document.model import FanOutEdge, Group, JoinNode, Node, Note, Place, SwitchEdge, Workflow
 from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FRAME_PADDING, FrameItem, NoteItem
 from studio.ui.canvas.cards import Card, card_of, join_card, worst
+from studio.ui.canvas.group_card import GroupCard, group_card, hidden_members
 from studio.ui.canvas.item import DrawnItem, Look
 from studio.ui.canvas.junction_items import FanOutItem, JoinItem, JunctionItem, SwitchItem
 from studio.ui.canvas.node_item import NodeItem
@@ -31,8 +34,12 @@ class Contents:
     def __init__(self, workflow: Workflow) -> None:
         self.workflow = workflow
         junctions = (e for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge))
+        self.hidden = hidden_members(workflow)
+        """What is inside a collapsed group, and which."""
         self.by_id: dict[str, Drawn] = {
-            item.id: item for item in (*workflow.groups, *workflow.notes, *junctions, *workflow.nodes)
+            item.id: item
+            for item in (*workflow.groups, *workflow.notes, *junctions, *workflow.nodes)
+            if item.id not in self.hidden
         }
         missing = [i for i, item in self.by_id.items() if i not in workflow.places and not isinstance(item, Group)]
         self._places: Mapping[str, Place] = workflow.places
@@ -51,8 +58,34 @@ class Contents:
             case Note():
                 return NoteItem(item_id, look)
             case Group():
-                return FrameItem(item_id, look)
+                return GroupCard(item_id, look) if self._collapsed(item_id) else FrameItem(item_id, look)
         return NodeItem(item_id, look)
+
+    def _collapsed(self, item_id: str) -> bool:
+        place = self.workflow.places.get(item_id)
+        return place is not None and place.collapsed
+
+    def suits(self, item: DrawnItem) -> bool:
+        """Whether an item is of the right class still: a group may have been collapsed or opened."""
+        if not isinstance(self.by_id.get(item.item_id), Group):
+            return True
+        return isinstance(item, GroupCard) == self._collapsed(item.item_id)
+
+    def inside(self, group_id: str) -> list[str]:
+        """What a collapsed group hides."""
+        return [i for i, group in self.hidden.items() if group == group_id]
+
+    def shown_lines(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """The lines as drawn: those of hidden members end at their group, those inside it are not there."""
+        if not self.hidden:
+            yield from lines
+            return
+        for line in lines:
+            source, target = self.hidden.get(line.source, line.source), self.hidden.get(line.target, line.target)
+            if (source, target) == (line.source, line.target):
+                yield line
+            elif source != target:
+                yield replace(line, source=source, target=target)
 
     def place(self, item_id: str) -> Place:
         """Where something is drawn."""
@@ -67,6 +100,9 @@ class Contents:
         if moved:
             item.setPos(place.x, place.y)
         found = problems.get(item.item_id, ())
+        if isinstance(item, GroupCard) and isinstance(thing, Group):
+            shown = group_card(thing, self.inside(thing.id), self.workflow, run, problems)
+            return item.show_card(shown, CARD[0]) or moved
         if isinstance(item, NodeItem) and not isinstance(thing, SwitchEdge | FanOutEdge | Note | Group):
             card = card_of(self.workflow, thing, run, found, steps)
             return item.show_card(card, place.width or 200.0) or moved

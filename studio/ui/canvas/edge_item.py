@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
@@ -17,6 +19,8 @@ from studio.ui.paint import ChipText
 LAYER = 2.0
 HEADLESS = frozenset({"into_switch", "into_fan_out", "fan_in"})
 """Kinds of lines that end at a bar or rhombus, without an arrow head."""
+DOT = 3.5
+"""Radius of the mark of a bend."""
 _CUT = 6.5
 """The line ends inside the notch of its head."""
 
@@ -45,6 +49,8 @@ class EdgeItem(QGraphicsPathItem):
         self.points: routing.Points = ((0.0, 0.0), (0.0, 0.0))
         self.span = (0.0, 0.0, 0.0, 0.0)
         """Left, top, right, bottom of the route."""
+        self.bends: routing.Points = ()
+        """The points of the route that a person chose."""
         self.stale = False
         """Changed while the far picture was shown, which does not use the path."""
         self.state = IDLE
@@ -56,12 +62,12 @@ class EdgeItem(QGraphicsPathItem):
 
     # ---- what decides the look
 
-    def set_points(self, points: routing.Points) -> None:
-        """The route, in scene coordinates."""
+    def set_points(self, points: routing.Points, bends: routing.Points = ()) -> None:
+        """The route, in scene coordinates, and the bends in it."""
         if not self.pos().isNull():
             self.setPos(0, 0)
-        if points != self.points:
-            self.points = points
+        if points != self.points or bends != self.bends:
+            self.points, self.bends = points, bends
             xs, ys = [p[0] for p in points], [p[1] for p in points]
             self.span = (min(xs), min(ys), max(xs), max(ys))
             self.redraw()
@@ -96,6 +102,11 @@ class EdgeItem(QGraphicsPathItem):
         return 2.25 if self.selected or state.carrying or state.delivered or self.hovered else 1.75
 
     @property
+    def ends(self) -> tuple[str, str]:
+        """Ids of the items it joins."""
+        return self.line.source, self.line.target
+
+    @property
     def headless(self) -> bool:
         return self.line.kind in HEADLESS
 
@@ -123,6 +134,9 @@ class EdgeItem(QGraphicsPathItem):
         )
         if not self.headless:
             path.addPath(routing.head(self.points))
+        for x, y in self.bends:
+            radius = DOT + (1.0 if self.selected or self.hovered else 0.0)
+            path.addEllipse(QPointF(x, y), radius, radius)
         self.setPen(NO_PEN)
         self.setBrush(tools.brush(token, 0.8 if refused else 1.0))
         self.setPath(path)
@@ -133,6 +147,19 @@ class EdgeItem(QGraphicsPathItem):
         """Whether a point is on the line, within ``reach`` scene units."""
         shift = self.pos()
         return routing.distance(self.points, at.x() - shift.x(), at.y() - shift.y()) <= reach
+
+    def bend_at(self, at: QPointF, reach: float) -> int | None:
+        """Which bend is at a point, within ``reach`` scene units."""
+        near = [(math.hypot(at.x() - x, at.y() - y), i) for i, (x, y) in enumerate(self.bends)]
+        distance, index = min(near, default=(math.inf, 0))
+        return index if distance <= reach else None
+
+    def part_of(self, at: QPointF) -> int:
+        """How many bends the line has passed where it is nearest to a point."""
+        parts = itertools.pairwise(self.points)
+        along = min(enumerate(parts), key=lambda part: routing.distance(part[1], at.x(), at.y()))[0]
+        passed = [self.points.index(bend) if bend in self.points else -1 for bend in self.bends]
+        return sum(1 for index in passed if 0 <= index <= along)
 
 
 class ChipItem(QGraphicsItem):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import QGuiApplication
@@ -71,6 +71,10 @@ class Editing(Camera):
             self.workspace.document.execute(edit, text)
             self.canvas_scene.flush()
 
+    def execute_all(self, edits: Sequence[Edit], text: str) -> None:
+        """Several edits as one step."""
+        self.execute(edits[0] if len(edits) == 1 else Batch(tuple(edits)), text)
+
     def tell(self, text: str) -> None:
         """Says why something was not done."""
         self.message_shown.emit(text)
@@ -98,7 +102,8 @@ class Editing(Camera):
             if isinstance(put, Problem):
                 self.tell(put.message)
             else:
-                edit, new_id = put
+                room = commands.make_room(put[0].apply(workflow).workflow, put[1])
+                edit, new_id = Batch((put[0], room)), put[1]
         self.execute(edit, text)
         self._chose_new((new_id,))
         return new_id
@@ -171,16 +176,22 @@ class Editing(Camera):
         """Deletes what is selected, edges of deleted nodes included."""
         self.delete_ids(self.selection_items)
 
-    def delete_ids(self, ids: Iterable[str]) -> None:
+    def delete_ids(self, ids: Iterable[str], text: str = "") -> None:
         """Deletes items and lines in one step."""
         ids = tuple(ids)
         if not ids:
             return
-        one = self.name_of(ids[0])
-        text = tr("Delete {name}").format(name=one) if len(ids) == 1 else tr("Delete {n} items").format(n=len(ids))
-        edit = commands.delete_items(self.workflow, ids)
+        one = tr("Delete {name}").format(name=self.name_of(ids[0]))
+        text = text or (one if len(ids) == 1 else tr("Delete {n} items").format(n=len(ids)))
+        edit = commands.delete_items(self.workflow, self._with_hidden(ids))
         self.select(())
         self.execute(edit, text)
+
+    def _with_hidden(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """The items, and what collapsed groups among them hide: a card stands for all of it."""
+        hidden = self.canvas_scene.contents.hidden
+        chosen = tuple(ids)
+        return (*chosen, *(i for i, group in hidden.items() if group in chosen))
 
     def disconnect_port(self, item_id: str, *, incoming: bool) -> None:
         """Removes all edges of one port."""
@@ -191,14 +202,15 @@ class Editing(Camera):
     def duplicate_selection(self) -> None:
         """A copy of the selection beside it, selected."""
         if self.selection_items:
-            edit = commands.duplicate(self.workflow, self.selection_items)
+            edit = commands.duplicate(self.workflow, self._with_hidden(self.selection_items))
             self.execute(edit, tr("Duplicate"))
             self._chose_new(self._placed(commands.pasted_ids(edit)))
 
     def copy_selection(self) -> None:
         """To the clipboard, as JSON text."""
         if self.selection_items:
-            QGuiApplication.clipboard().setText(commands.copy_items(self.workflow, self.selection_items))
+            chosen = self._with_hidden(self.selection_items)
+            QGuiApplication.clipboard().setText(commands.copy_items(self.workflow, chosen))
 
     def cut_selection(self) -> None:
         """Copies, then deletes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeyEvent
 
+from studio.document.aligning import Axis, Side
 from studio.ui.canvas.navigate import Direction
 
 if TYPE_CHECKING:
@@ -48,11 +49,21 @@ KEYS: Mapping[int, Function] = {
     _key(_K.Key_N): _note,
     _key(_K.Key_I): _insert,
     _key(_K.Key_C): _connect,
-    _key(_K.Key_F): lambda view: view.frame_selection(),
+    _key(_K.Key_F): lambda view: view.toggle_frame(),
+    _key(_K.Key_H): lambda view: view.toggle_collapsed(),
+    _key(_K.Key_L): lambda view: view.start_align(),
+    _key(_K.Key_BraceLeft, _SHIFT): lambda view: view.select_before(),
+    _key(_K.Key_BracketLeft, _SHIFT): lambda view: view.select_before(),
+    _key(_K.Key_BraceRight, _SHIFT): lambda view: view.select_behind(),
+    _key(_K.Key_BracketRight, _SHIFT): lambda view: view.select_behind(),
     _key(_K.Key_G): lambda view: view.start_key_move(),
     _key(_K.Key_G, _SHIFT): lambda view: view.toggle_snap(),
     _key(_K.Key_Delete): lambda view: view.delete_selection(),
     _key(_K.Key_Backspace): lambda view: view.delete_selection(),
+    _key(_K.Key_Delete, _CTRL): lambda view: view.delete_and_join(),
+    _key(_K.Key_Backspace, _CTRL): lambda view: view.delete_and_join(),
+    _key(_K.Key_D, _SHIFT): lambda view: view.duplicate_with_edges(),
+    _key(_K.Key_V, _CTRL | _SHIFT): lambda view: view.paste_with_edges(),
     _key(_K.Key_D, _CTRL): lambda view: view.duplicate_selection(),
     _key(_K.Key_C, _CTRL): lambda view: view.copy_selection(),
     _key(_K.Key_X, _CTRL): lambda view: view.cut_selection(),
@@ -74,12 +85,17 @@ KEYS: Mapping[int, Function] = {
     _key(_K.Key_Menu): lambda view: view.open_menu_at_focus(),
 }
 
+SIDES: Mapping[str, Side] = {"left": "left", "right": "right", "up": "up", "down": "down"}
+AXES: Mapping[str, Axis] = {"left": "x", "right": "x", "up": "y", "down": "y"}
+
 ARROWS: Mapping[int, tuple[Direction, float, float]] = {
     _K.Key_Left.value: ("left", -1, 0),
     _K.Key_Right.value: ("right", 1, 0),
     _K.Key_Up.value: ("up", 0, -1),
     _K.Key_Down.value: ("down", 0, 1),
 }
+
+MODIFIERS = frozenset(k.value for k in (_K.Key_Shift, _K.Key_Control, _K.Key_Alt, _K.Key_Meta, _K.Key_AltGr))
 
 
 def function_of(event: QKeyEvent) -> Function | None:

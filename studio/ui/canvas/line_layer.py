@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QPointF, QTimer
 
+from studio.document.bends import bends_of
 from studio.document.lines import Line, default_id
 from studio.document.model import SwitchEdge
 from studio.ui.canvas import routing
@@ -162,8 +163,22 @@ class LineLayer:
 
     def _plain(self, line_id: str) -> None:
         edge = self.items.get(line_id)
-        if edge is not None:
+        if edge is not None and not self._bent(edge, *self._ends(edge.line)):
             edge.set_points(routing.two_bends(*self._ends(edge.line)))
+
+    def _bent(self, edge: EdgeItem, start: routing.End, end: routing.End) -> bool:
+        """Leads a line through the bends that it has in the document; returns whether it has any."""
+        bends = bends_of(self._scene.workflow, edge.line.id)
+        if bends:
+            edge.set_points(routing.through(start, end, bends), bends)
+        return bool(bends)
+
+    def lead(self, line_id: str, bends: routing.Points) -> None:
+        """Shows a line through these points, while one is dragged."""
+        edge = self.items[line_id]
+        ends = self._ends(edge.line)
+        edge.set_points(routing.through(*ends, bends) if bends else routing.two_bends(*ends), bends)
+        self._place(line_id)
 
     def _route(self, line_id: str) -> None:
         edge = self.items.get(line_id)
@@ -173,6 +188,8 @@ class LineLayer:
         start, end = self._ends(line)
         free = frozenset((line.source, line.target))
         self._tracks.pop(line_id, None)
+        if self._bent(edge, start, end):
+            return
         if line.source == line.target:
             edge.set_points(routing.self_loop(start, end, self._scene.items_by_id[line.source].rect.bottom()))
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
+from studio.document.aligning import Side
 from studio.document.model import DirectEdge, JoinNode
 from studio.document.types import yields
 from studio.ui.canvas.picking import Hit
@@ -22,9 +23,10 @@ class _Builder:
     def __init__(self, view: CanvasView) -> None:
         self.menu = QMenu(view)
         self.menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._now = self.menu
 
     def add(self, text: str, function: Callable[[], object], keys: str = "", *, on: bool = True) -> None:
-        action = self.menu.addAction(f"{text}\t{keys}" if keys else text)
+        action = self._now.addAction(f"{text}\t{keys}" if keys else text)
         action.setEnabled(on)
         action.triggered.connect(lambda _checked=False: (function(), None)[1])
 
@@ -35,7 +37,15 @@ class _Builder:
         action.triggered.connect(lambda now: (function(now), None)[1])
 
     def line(self) -> None:
-        self.menu.addSeparator()
+        self._now.addSeparator()
+
+    def open(self, text: str) -> None:
+        """What follows is in a menu inside this one."""
+        self._now = self.menu.addMenu(text)
+
+    def close(self) -> None:
+        """What follows is in the menu itself again."""
+        self._now = self.menu
 
 
 def open_menu(view: CanvasView, hit: Hit, at: QPointF, where: QPoint) -> QMenu | None:
@@ -75,6 +85,10 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
     made.line()
     made.add(tr("Connect to…"), partial(view.open_connect, node_id), "C")
     made.add(tr("Insert node after…"), partial(view.open_insert, node_id), "I")
+    made.add(tr("Take out of its wires"), partial(view.take_out, node_id), on=not several)
+    _select(view, made)
+    if several:
+        _align(view, made)
     made.line()
     _clipboard(view, made)
 
@@ -85,8 +99,41 @@ def _other(view: CanvasView, made: _Builder, item_id: str) -> None:
     if junction:
         made.add(tr("Rename"), view.rename, "F2")
         made.add(tr("Connect to…"), partial(view.open_connect, item_id), "C")
+    elif any(g.id == item_id for g in view.workflow.groups):
+        place = view.workflow.places.get(item_id)
+        collapsed = place is not None and place.collapsed
+        made.add(tr("Open the frame") if collapsed else tr("Collapse to one card"), view.toggle_collapsed, "H")
+    if len(view.selection_items) > 1:
+        _align(view, made)
     made.line()
     _clipboard(view, made)
+
+
+def _select(view: CanvasView, made: _Builder) -> None:
+    made.open(tr("Select"))
+    made.add(tr("What leads here"), view.select_before, "Shift+[")
+    made.add(tr("What this leads to"), view.select_behind, "Shift+]")
+    made.add(tr("Everything connected"), view.select_connected)
+    made.close()
+
+
+def _align(view: CanvasView, made: _Builder) -> None:
+    made.open(tr("Align"))
+    sides: tuple[tuple[str, Side, str], ...] = (
+        (tr("Left edges"), "left", "L ←"),
+        (tr("Right edges"), "right", "L →"),
+        (tr("Top edges"), "up", "L ↑"),
+        (tr("Bottom edges"), "down", "L ↓"),
+        (tr("Middles above each other"), "across", ""),
+        (tr("Middles beside each other"), "along", ""),
+    )
+    for text, side, keys in sides:
+        made.add(text, partial(view.align, side), keys)
+    made.line()
+    several = len(view.selection_items) > 2
+    made.add(tr("Distribute from left to right"), partial(view.distribute, "x"), "L Shift+→", on=several)
+    made.add(tr("Distribute from top to bottom"), partial(view.distribute, "y"), "L Shift+↓", on=several)
+    made.close()
 
 
 def _line(view: CanvasView, made: _Builder, line_id: str, at: QPointF) -> None:
@@ -103,6 +150,12 @@ def _line(view: CanvasView, made: _Builder, line_id: str, at: QPointF) -> None:
     if isinstance(view.workflow.edge(line_id), DirectEdge):
         made.add(tr("Turn into a switch"), partial(view.to_switch, line_id))
     made.line()
+    if edge.bend_at(at, 12.0) is not None:
+        made.add(tr("Remove this bend"), partial(view.remove_bend, line_id, at))
+    made.add(tr("Add a bend here"), partial(view.add_bend, line_id, at))
+    if edge.bends:
+        made.add(tr("Remove all bends"), partial(view.remove_bends, line_id))
+    made.line()
     made.add(tr("Delete"), partial(view.delete_ids, (line_id,)), tr("Del"))
 
 
@@ -110,6 +163,7 @@ def _canvas(view: CanvasView, made: _Builder, at: QPointF) -> None:
     made.add(tr("Add node…"), partial(view.open_search, at), "Shift+A")
     made.add(tr("Add note"), partial(view.add_node, "note", at), "N")
     made.add(tr("Paste"), partial(view.paste, at), "Ctrl+V")
+    made.add(tr("Paste with edges"), partial(view.paste_with_edges, at), "Ctrl+Shift+V")
     made.line()
     made.add(tr("Select all"), view.select_all, "Ctrl+A")
     made.add(tr("Arrange"), view.arrange, "Ctrl+Shift+L")
@@ -121,6 +175,10 @@ def _clipboard(view: CanvasView, made: _Builder) -> None:
     made.add(tr("Cut"), view.cut_selection, "Ctrl+X")
     made.add(tr("Copy"), view.copy_selection, "Ctrl+C")
     made.add(tr("Duplicate"), view.duplicate_selection, "Ctrl+D")
-    made.add(tr("Frame around selection"), view.frame_selection, "F")
+    made.add(tr("Duplicate with edges"), view.duplicate_with_edges, "Shift+D")
+    groups = {g.id for g in view.workflow.groups}
+    only_frames = bool(view.selection_items) and set(view.selection_items) <= groups
+    made.add(tr("Remove the frame") if only_frames else tr("Frame around selection"), view.toggle_frame, "F")
     made.line()
     made.add(tr("Delete"), view.delete_selection, tr("Del"))
+    made.add(tr("Delete and join neighbours"), view.delete_and_join, "Ctrl+Del")

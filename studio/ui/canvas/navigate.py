@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from PySide6.QtCore import QPointF
@@ -21,7 +22,9 @@ def first(scene: CanvasScene) -> str | None:
 
 def along(scene: CanvasScene, here: str, step: int) -> str | None:
     """The next or previous one in run order, without going around."""
-    order = [i for i in (*run_order(scene.workflow), *(n.id for n in scene.workflow.notes)) if i in scene.items_by_id]
+    workflow, items = scene.workflow, scene.items_by_id
+    cards = (g.id for g in workflow.groups if g.id in items and not isinstance(items[g.id], FrameItem))
+    order = [i for i in (*run_order(workflow), *cards, *(n.id for n in workflow.notes)) if i in items]
     if here not in order:
         return first(scene)
     at = order.index(here) + step
@@ -61,11 +64,27 @@ def _cost(scene: CanvasScene, here: str, there: str, direction: Direction) -> fl
 
 def downstream(scene: CanvasScene, item_id: str) -> list[str]:
     """Everything that an item leads to, itself first."""
+    return _reached(item_id, lambda i: [line.target for line in scene.line_layer.lines.after(i)])
+
+
+def upstream(scene: CanvasScene, item_id: str) -> list[str]:
+    """Everything that leads to an item, itself first."""
+    layer = scene.line_layer
+    return _reached(item_id, lambda i: [s for n in layer.at(i) if (s := layer.items[n].line.source) != i])
+
+
+def connected(scene: CanvasScene, item_id: str) -> list[str]:
+    """Everything that edges join with an item, itself first."""
+    layer = scene.line_layer
+    return _reached(item_id, lambda i: [e for n in layer.at(i) for e in layer.items[n].ends if e != i])
+
+
+def _reached(item_id: str, beside: Callable[[str], Iterable[str]]) -> list[str]:
     seen: dict[str, None] = {item_id: None}
     waiting = [item_id]
     while waiting:
-        for line in scene.line_layer.lines.after(waiting.pop()):
-            if line.target not in seen:
-                seen[line.target] = None
-                waiting.append(line.target)
+        for other in beside(waiting.pop()):
+            if other not in seen:
+                seen[other] = None
+                waiting.append(other)
     return list(seen)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.edge_item import ChipItem, EdgeItem
 from studio.ui.canvas.far import FarPicture
+from studio.ui.canvas.group_card import GroupCard
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import JunctionItem, SwitchItem
 from studio.ui.canvas.levels import Level
@@ -28,26 +29,28 @@ HitKind = Literal[
     "card",
     "line",
     "line_end",
+    "bend",
     "note_corner",
     "note",
     "frame",
 ]
 EDGE_REACH = 6.0
 END_REACH = 14.0
+BEND_REACH = 9.0
 HEAD_FROM = 5.0
 """How far left of a port its arrow heads begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """``id`` of an item, or of a line for ``pill``, ``chip``, ``line`` and ``line_end``."""
+    """``id`` of an item, or of a line for ``pill``, ``chip``, ``line``, ``line_end`` and ``bend``."""
 
     kind: HitKind = ""
     id: str = ""
 
     @property
     def on_line(self) -> bool:
-        return self.kind in ("pill", "chip", "line", "line_end")
+        return self.kind in ("pill", "chip", "line", "line_end", "bend")
 
 
 NOTHING = Hit()
@@ -92,6 +95,8 @@ def _on_ends(scene: CanvasScene, target: str, at: QPointF) -> Hit | None:
 def _on_lines(lines: list[EdgeItem], at: QPointF, zoom: float) -> Hit | None:
     reach = max(EDGE_REACH, EDGE_REACH / zoom)
     for edge in lines:
+        if edge.bends and edge.bend_at(at, max(BEND_REACH, BEND_REACH / zoom)) is not None:
+            return Hit("bend", edge.line.id)
         end = edge.points[-1]
         if math.hypot(at.x() - end[0], at.y() - end[1]) <= END_REACH and edge.near(at, reach):
             return Hit("line_end", edge.line.id)
@@ -129,6 +134,8 @@ def _on_card(item: NodeItem, local: QPointF, level: Level) -> Hit:
             return Hit("port_out", item.item_id)
         if item.card.port_in and _close(local, item.in_port, PORT_HIT):
             return Hit("port_in", item.item_id)
+        if isinstance(item, GroupCard):
+            return Hit("card", item.item_id) if item.box.contains(local) else NOTHING
         if OCTAGON_HIT.contains(local):
             return Hit("octagon", item.item_id)
         if abs(local.x() - item.width) <= 4 and 8 <= local.y() <= item.box.height():

@@ -10,10 +10,11 @@ from PySide6.QtGui import QContextMenuEvent, QCursor, QMouseEvent, QNativeGestur
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from studio.ui.canvas import menus, navigate
-from studio.ui.canvas.editing import Editing
 from studio.ui.canvas.gestures import (
+    BendGesture,
     ConnectGesture,
     Gesture,
+    KnifeGesture,
     MarqueeGesture,
     MoveGesture,
     PanGesture,
@@ -21,6 +22,7 @@ from studio.ui.canvas.gestures import (
     ResizeGesture,
 )
 from studio.ui.canvas.picking import NOTHING, Hit, pick
+from studio.ui.canvas.shaping import Shaping
 from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -37,13 +39,14 @@ WHEEL_STEP = 1.2
 """Zoom per notch of the wheel."""
 
 
-class Pointing(Editing):
+class Pointing(Shaping):
     """Mouse events; the canvas itself adds the keyboard."""
 
     CURSORS: ClassVar[dict[str, Qt.CursorShape]] = {
         "port_out": Qt.CursorShape.CrossCursor,
         "port_in": Qt.CursorShape.CrossCursor,
         "line_end": Qt.CursorShape.CrossCursor,
+        "bend": Qt.CursorShape.SizeAllCursor,
         "resize": Qt.CursorShape.SizeHorCursor,
         "note_corner": Qt.CursorShape.SizeFDiagCursor,
         "pill": Qt.CursorShape.PointingHandCursor,
@@ -58,6 +61,8 @@ class Pointing(Editing):
         self.space_used = False
         self._press: tuple[Hit, Pointer, bool] | None = None
         """What the left button was pressed on, and whether that was selected before."""
+        self._along: str | None = None
+        """The item that was last selected with everything it leads to."""
         self._hover = NOTHING
         self._last: Pointer | None = None
         self._edge_timer = QTimer(self)
@@ -139,7 +144,7 @@ class Pointing(Editing):
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + down)
         self.gesture.move(replace(self._last, scene=self.to_scene(self._last.view)))
 
-    def _gesture_for(self, hit: Hit) -> Gesture | None:
+    def _gesture_for(self, hit: Hit, at: Pointer) -> Gesture | None:
         view = self._me
         match hit.kind:
             case "port_out":
@@ -149,13 +154,15 @@ class Pointing(Editing):
             case "line_end":
                 line = self.canvas_scene.line_layer.items[hit.id].line
                 return ConnectGesture(view, line.source, line=hit.id)
+            case "bend":
+                return BendGesture(view, hit.id)
             case "resize" | "note_corner":
                 return ResizeGesture(view, hit.id)
             case "line" | "chip" | "pill":
                 return None
             case "":
-                return MarqueeGesture(view)
-        return MoveGesture(view, hit.id)
+                return KnifeGesture(view) if at.ctrl else MarqueeGesture(view)
+        return MoveGesture(view, hit.id, take_out=at.alt)
 
     # ---- events
 
@@ -185,7 +192,7 @@ class Pointing(Editing):
         elif self._press is not None and event.buttons() & _LEFT:
             hit, pressed, _ = self._press
             far_enough = (at.view - pressed.view).manhattanLength() >= QApplication.startDragDistance()
-            gesture = self._gesture_for(hit) if far_enough else None
+            gesture = self._gesture_for(hit, pressed) if far_enough else None
             if gesture is not None:
                 self._press = None
                 if isinstance(gesture, MoveGesture) and hit.id not in self.selection_items:
@@ -223,10 +230,18 @@ class Pointing(Editing):
         elif at.shift and self.workspace is not None:
             self.workspace.selection.toggle(hit.id)
         elif at.ctrl and not hit.on_line:
-            self.select(navigate.downstream(self.canvas_scene, hit.id))
+            self._select_along(hit.id)
         else:
             self.canvas_scene.set_focus_id(None)
             self.select((hit.id,))
+
+    def _select_along(self, item_id: str) -> None:
+        """An item with everything it leads to; a second time also what leads to it."""
+        behind = navigate.downstream(self.canvas_scene, item_id)
+        again = set(self.selection_items) == set(behind) and len(behind) > 0 and item_id == self._along
+        before = navigate.upstream(self.canvas_scene, item_id) if again else []
+        self._along = None if again else item_id
+        self.select(dict.fromkeys([*behind, *before]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         at = self.pointer(event)
@@ -238,6 +253,10 @@ class Pointing(Editing):
             self._me.open_search(at.scene)
         elif hit.kind == "octagon":
             self.toggle_breakpoint(hit.id)
+        elif hit.kind == "line":
+            self.add_bend(hit.id, at.scene)
+        elif hit.kind == "bend":
+            self.remove_bend(hit.id, at.scene)
         else:
             self._me.open_item(hit.id)
         event.accept()

@@ -192,6 +192,53 @@ def _straightened(points: Points) -> Points:
     return (*kept, points[-1])
 
 
+def through(start: End, end: End, bends: Sequence[tuple[float, float]]) -> Points:
+    """The route over points that a person chose: level and upright parts, never back over itself at a bend."""
+    at = (start.x, start.y) if start.side == "bottom" else (start.x + start.gap, start.y)
+    way = (0, 1) if start.side == "bottom" else (1, 0)
+    points = [at]
+    for bend in bends:
+        corners, way = _to_bend(points[-1], way, bend)
+        points += corners
+    points += _to_end(points[-1], way, (end.x - end.gap, end.y))
+    return _straightened(tuple(points))
+
+
+Way = tuple[int, int]
+
+
+def _sign(value: float) -> int:
+    return 1 if value >= 0 else -1
+
+
+def _to_bend(at: tuple[float, float], way: Way, bend: tuple[float, float]) -> tuple[list[tuple[float, float]], Way]:
+    """Corners up to a bend, and the direction in which the line gets there."""
+    (x, y), (bx, by) = at, bend
+    if way[0]:
+        if (bx - x) * way[0] >= 0:
+            return ([(bx, y), bend], (0, _sign(by - y))) if abs(by - y) > 0.5 else ([bend], way)
+        out = x + way[0] * STUB
+        return [(out, y), (out, by), bend], (_sign(bx - out), 0)
+    if (by - y) * way[1] >= 0:
+        return ([(x, by), bend], (_sign(bx - x), 0)) if abs(bx - x) > 0.5 else ([bend], way)
+    return [(bx, y), bend], (0, _sign(by - y))
+
+
+def _to_end(at: tuple[float, float], way: Way, end: tuple[float, float]) -> list[tuple[float, float]]:
+    """Corners from the last bend to the arrow head, which points to the right."""
+    (x, y), (ex, ey) = at, end
+    before = ex - STUB
+    if way[1] and (ey - y) * way[1] >= 0 and before >= x:
+        return [(x, ey), end]
+    if way == (1, 0) and abs(ey - y) <= 0.5 and ex >= x:
+        return [end]
+    if way[0] and (before - x) * way[0] < 0:
+        out = x + way[0] * STUB
+        middle = (y + ey) / 2 if abs(ey - y) > BELOW else max(y, ey) + BELOW
+        return [(out, y), (out, middle), (before, middle), (before, ey), end]
+    return [(before, y), (before, ey), end]
+
+
 def self_loop(start: End, end: End, bottom: float) -> Points:
     """From a card's right port around below it to its own left port."""
     p, q = (start.x + start.gap, start.y), (end.x - end.gap, end.y)

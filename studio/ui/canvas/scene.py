@@ -149,10 +149,10 @@ class CanvasScene(QGraphicsScene):
             self.line_layer.reset()
             self._selected = frozenset()
             self._problems = {}
-        removed = {i for i in self.items_by_id if i not in wanted}
-        added = {i for i in wanted if i not in self.items_by_id}
+        removed = {i for i, item in self.items_by_id.items() if i not in wanted or not self.contents.suits(item)}
         for item_id in removed:
             self.removeItem(self.items_by_id.pop(item_id))
+        added = {i for i in wanted if i not in self.items_by_id}
         for item_id in wanted:
             if item_id in added:
                 item = self.items_by_id[item_id] = self.contents.made(item_id, self.look)
@@ -169,8 +169,9 @@ class CanvasScene(QGraphicsScene):
         ends = self._ends_of(edges)
         fresh: set[str] = set()
         if changes.everything or edges or added or removed:
-            fresh = self.line_layer.set_lines(lines_of(self.workflow))
+            fresh = self.line_layer.set_lines(self.contents.shown_lines(lines_of(self.workflow)))
             ends |= self._ends_of(edges)
+        fresh |= changes.placed & self.line_layer.items.keys()
         before, self._problems = self._problems, _by_place(workspace.problems.problems)
         if changes.everything or update.everything or changes.workflow & _ON_CARDS:
             shown = tuple(self.items_by_id)
@@ -203,9 +204,10 @@ class CanvasScene(QGraphicsScene):
         problems_before: Mapping[str, tuple[Problem, ...]],
     ) -> set[str]:
         """Ids of items whose content may be another one now."""
-        touched = others | changes.nodes_changed | changes.placed | changes.notes | update.nodes
+        touched = others | changes.nodes_changed | changes.placed | changes.notes | changes.groups | update.nodes
         now = self._problems
         touched |= {i for i in problems_before.keys() | now.keys() if problems_before.get(i) != now.get(i)}
+        touched |= {self.contents.hidden[i] for i in touched & self.contents.hidden.keys()}
         if update.queued or update.supersteps or update.messages:
             touched |= {i for i, item in self.items_by_id.items() if _waits(item)}
             if self.workspace is not None:

@@ -38,6 +38,8 @@ class CanvasView(Pointing):
         """Esc was pressed: the next Tab leaves the canvas."""
         self._key_shift: QPointF | None = None
         """How far the selection was moved with the keyboard; None: arrows move the focus."""
+        self._aligning = False
+        """L was pressed: the next arrow aligns or distributes."""
         self._fresh = True
         self.reason = Told(self)
         self._told = Told(self)
@@ -99,6 +101,7 @@ class CanvasView(Pointing):
     def reveal(self, item_id: str) -> None:
         """Scrolls an item, line or case into view."""
         self.canvas_scene.flush()
+        item_id = self.canvas_scene.contents.hidden.get(item_id, item_id)
         rect = self.canvas_scene.bounds((item_id,))
         if not rect.isNull():
             self.show_rect(rect)
@@ -249,6 +252,11 @@ class CanvasView(Pointing):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
         self._leaving = self._leaving and key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if self._aligning and key not in keys.MODIFIERS:
+            self._aligning = False
+            if self._align_key(key, shift=bool(event.modifiers() & _SHIFT)):
+                event.accept()
+                return
         if key == Qt.Key.Key_Escape:
             self._escape()
         elif key == Qt.Key.Key_Space:
@@ -307,6 +315,26 @@ class CanvasView(Pointing):
         self.show_rect(self.canvas_scene.bounds((item_id,)))
         if self.workspace is not None:
             self.setAccessibleDescription(item_words(self.canvas_scene, self.workspace, item_id))
+
+    def start_align(self) -> None:
+        """The next arrow aligns the selection, with Shift it distributes it; Enter puts middles in line."""
+        self._aligning = True
+        self.message_shown.emit(tr("Arrow: align. Shift+arrow: distribute. Enter: put the middles in line."))
+
+    def _align_key(self, key: int, *, shift: bool) -> bool:
+        """What a key after L does; returns whether it was one of those."""
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            box = self.canvas_scene.bounds(self._chosen())
+            self.align("along" if box.width() >= box.height() else "across")
+        elif key in keys.ARROWS:
+            direction = keys.ARROWS[key][0]
+            if shift:
+                self.distribute(keys.AXES[direction])
+            else:
+                self.align(keys.SIDES[direction])
+        else:
+            return key == Qt.Key.Key_Escape
+        return True
 
     def start_key_move(self) -> None:
         """Arrows move the selection until Enter keeps it or Esc cancels."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsLineItem
 
-from studio.document.commands import copy_items, drop_on_edge, paste_items
+from studio.document.bends import moved_bends
+from studio.document.commands import copy_items, drop_on_edge, make_room, paste_items, take_out
 from studio.document.edits import Batch, Edit, SetFields, SetPlaces
-from studio.document.geometry import PORT_Y, snapped
+from studio.document.geometry import PORT_Y, moved, snapped
 from studio.document.model import Group, Place
 from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FrameItem
@@ -32,10 +33,13 @@ class MoveGesture(Gesture):
 
     cursor = Qt.CursorShape.SizeAllCursor
 
-    def __init__(self, view: CanvasView, held: str) -> None:
+    def __init__(self, view: CanvasView, held: str, *, take_out: bool = False) -> None:
         super().__init__(view)
         self._held = held
         """The item under the pointer: snapping is about it."""
+        self._take_out = take_out
+        self._out: Edit | None = None
+        """Takes the held node out of its wires, if that was asked for and is possible."""
 
     def start(self, at: Pointer) -> None:
         items = self.scene.items_by_id
@@ -51,11 +55,20 @@ class MoveGesture(Gesture):
         self._far = self.view.level == Level.FAR
         self._guides: list[QGraphicsLineItem] = []
         self._line: EdgeItem | None = None
+        if self._take_out and len(self._ids) == 1 and self.scene.workflow.node(self._held) is not None:
+            out = take_out(self.scene.workflow, self._held)
+            self._out = None if isinstance(out, Problem) else out
+            self._fade(self._out is not None)
         self._others = [] if self._far else self._neighbours()
         self.scene.bulk_changed.emit(len(self._ids))
         if not self._far and len(self._ids) <= 40:
             for item_id in self._ids:
                 items[item_id].mark("lifted", True)
+
+    def _fade(self, on: bool) -> None:
+        """The edges that will be gone."""
+        for line_id in self.scene.line_layer.at(self._held):
+            self.scene.line_layer.items[line_id].setOpacity(0.25 if on else 1.0)
 
     def _neighbours(self) -> list[QRectF]:
         return [
@@ -142,19 +155,32 @@ class MoveGesture(Gesture):
                 continue
             x, y = self._start[item_id].x() + shift.x(), self._start[item_id].y() + shift.y()
             places[item_id] = (old or Place(x=x, y=y)).model_copy(update={"x": x, "y": y})
+        hidden = self.scene.contents.hidden
+        inside = [i for i, group in hidden.items() if group in self._ids]
+        places.update({i: moved(workflow.places[i], shift.x(), shift.y()) for i in inside if i in workflow.places})
+        places.update(moved_bends(workflow, {*self._ids, *inside}, shift.x(), shift.y()))
         edits: list[Edit] = [SetPlaces(places), *self._frame_edits()]
         if at.ctrl:
             edits.insert(0, self._copy())
+        if self._out is not None:
+            edits.insert(0, self._out)
         if line is not None:
-            edit = drop_on_edge(workflow, line.line.id, self._held)
-            if isinstance(edit, Problem):
-                self.view.tell(edit.message)
-            else:
-                edits.append(edit)
+            edits += self._put_on(line, edits)
         text = (tr("Copy {name}") if at.ctrl else tr("Move {name}")).format(name=self.view.name_of(self._held))
+        if self._out is not None:
+            text = tr("Take out {name}").format(name=self.view.name_of(self._held))
         if len(self._ids) > 1:
             text = (tr("Copy {n} items") if at.ctrl else tr("Move {n} items")).format(n=len(self._ids))
         self.view.execute(Batch(tuple(edits)) if len(edits) > 1 else edits[0], text)
+
+    def _put_on(self, line: EdgeItem, moved: list[Edit]) -> list[Edit]:
+        """Leads an edge through the held node; what follows moves aside."""
+        now = Batch(tuple(moved)).apply(self.scene.workflow).workflow
+        edit = drop_on_edge(now, line.line.id, self._held)
+        if isinstance(edit, Problem):
+            self.view.tell(edit.message)
+            return []
+        return [edit, make_room(edit.apply(now).workflow, self._held)]
 
     def _copy(self) -> Edit:
         """A copy that stays where the originals were."""
@@ -184,6 +210,8 @@ class MoveGesture(Gesture):
             self._line.mark("hovered", False)
         for item_id in self._ids:
             self.scene.items_by_id[item_id].mark("lifted", False)
+        if self._out is not None:
+            self._fade(False)
         self._line = None
 
     def cancel(self) -> None:

@@ -1,0 +1,158 @@
+"""What one can do with what is drawn already: line up, spread out, bend, frame, collapse, take out of the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QGuiApplication
+
+from studio.document import commands
+from studio.document.aligning import Axis, Side
+from studio.document.bends import bends_of
+from studio.document.geometry import snapped
+from studio.document.model import Place
+from studio.document.problems import Problem
+from studio.ui.canvas import navigate
+from studio.ui.canvas.editing import Editing
+from studio.ui.canvas.scene import CanvasScene
+from studio.ui.text import tr
+
+
+class Shaping(Editing):
+    """Commands on the selection, beside adding, deleting and copying."""
+
+    def _chosen(self) -> list[str]:
+        """What of the selection is drawn with a place of its own; the focused item if nothing is selected."""
+        items = self.canvas_scene.items_by_id
+        chosen = [i for i in self.selection_items if i in items]
+        focus = self.canvas_scene.focus_id
+        return chosen or ([focus] if focus in items and focus is not None else [])
+
+    # ---- selecting
+
+    def select_before(self) -> None:
+        """Adds everything that leads to the selection."""
+        self._grow(navigate.upstream)
+
+    def select_behind(self) -> None:
+        """Adds everything that the selection leads to."""
+        self._grow(navigate.downstream)
+
+    def select_connected(self) -> None:
+        """Adds everything that edges join with the selection, in either direction."""
+        self._grow(navigate.connected)
+
+    def _grow(self, reach: Callable[[CanvasScene, str], list[str]]) -> None:
+        chosen = self._chosen()
+        self.select(dict.fromkeys([*chosen, *(i for item in chosen for i in reach(self.canvas_scene, item))]))
+
+    # ---- places
+
+    def align(self, side: Side) -> None:
+        """Lines the selection up by an edge, or by middles."""
+        chosen = self._chosen()
+        if len(chosen) < 2:
+            self.tell(tr("Select two items to align."))
+            return
+        self.execute(commands.align(self.workflow, chosen, side), tr("Align {n} items").format(n=len(chosen)))
+
+    def distribute(self, axis: Axis) -> None:
+        """Spreads the selection out with equal gaps."""
+        chosen = self._chosen()
+        if len(chosen) < 3:
+            self.tell(tr("Select three items to distribute."))
+            return
+        self.execute(commands.distribute(self.workflow, chosen, axis), tr("Distribute {n} items").format(n=len(chosen)))
+
+    # ---- wires
+
+    def delete_and_join(self) -> None:
+        """Deletes the selection; the neighbours of deleted nodes are joined."""
+        chosen = self.selection_items
+        if not chosen:
+            return
+        one = tr("Delete {name}, join its neighbours").format(name=self.name_of(chosen[0]))
+        text = one if len(chosen) == 1 else tr("Delete {n} items, join their neighbours").format(n=len(chosen))
+        edit = commands.delete_and_join(self.workflow, self._with_hidden(chosen))
+        self.select(())
+        self.execute(edit, text)
+
+    def take_out(self, node_id: str) -> None:
+        """Takes a node out of its wires and joins its neighbours."""
+        self._do(commands.take_out(self.workflow, node_id), tr("Take out {name}").format(name=self.name_of(node_id)))
+
+    def duplicate_with_edges(self) -> None:
+        """A copy of the selection, connected with what the originals are connected with."""
+        if self.selection_items:
+            edit = commands.duplicate(self.workflow, self._with_hidden(self.selection_items), keep_outer=True)
+            self.execute(edit, tr("Duplicate with edges"))
+            self._chose_new(self._placed(commands.pasted_ids(edit)))
+
+    def paste_with_edges(self, at: QPointF | None = None) -> None:
+        """Nodes from the clipboard, connected with what the originals are connected with."""
+        if self.workspace is None:
+            return
+        place = Place(x=snapped(at.x()), y=snapped(at.y())) if at is not None else None
+        edit = commands.paste_items(self.workflow, QGuiApplication.clipboard().text(), place, keep_outer=True)
+        if self._do(edit, tr("Paste with edges")) and not isinstance(edit, Problem):
+            self._chose_new(self._placed(commands.pasted_ids(edit)))
+
+    # ---- bends
+
+    def add_bend(self, line_id: str, at: QPointF) -> None:
+        """A bend where a line passes a point of the scene."""
+        edge = self.canvas_scene.line_layer.items.get(line_id)
+        if edge is None:
+            return
+        bends = list(bends_of(self.workflow, line_id))
+        point = (snapped(at.x()), snapped(at.y())) if self.snap else (at.x(), at.y())
+        bends.insert(edge.part_of(at), point)
+        self.execute(commands.set_bends(line_id, bends), tr("Add a bend"))
+
+    def remove_bend(self, line_id: str, at: QPointF) -> None:
+        """Takes the bend nearest to a point away."""
+        edge = self.canvas_scene.line_layer.items.get(line_id)
+        index = edge.bend_at(at, float("inf")) if edge is not None else None
+        if index is not None:
+            bends = bends_of(self.workflow, line_id)
+            self.execute(commands.set_bends(line_id, (*bends[:index], *bends[index + 1 :])), tr("Remove a bend"))
+
+    def remove_bends(self, line_id: str) -> None:
+        """The line finds its own way again."""
+        self.execute(commands.set_bends(line_id, ()), tr("Remove bends"))
+
+    # ---- frames
+
+    def _frames(self) -> list[str]:
+        frames = {g.id for g in self.workflow.groups}
+        return [i for i in self._chosen() if i in frames]
+
+    def toggle_frame(self) -> None:
+        """Draws a frame around the selection; takes frames away if only frames are selected."""
+        chosen, frames = self._chosen(), self._frames()
+        if frames and len(frames) == len(chosen):
+            members = [m for g in self.workflow.groups if g.id in frames for m in g.members]
+            text = tr("Remove {name}").format(name=self.name_of(frames[0]))
+            edit = commands.delete_items(self.workflow, frames)
+            self.select(())
+            self.execute(edit, text if len(frames) == 1 else tr("Remove {n} frames").format(n=len(frames)))
+            self.select(m for m in members if m in self.canvas_scene.items_by_id)
+        else:
+            self.frame_selection()
+
+    def toggle_collapsed(self) -> None:
+        """Draws the selected frames, or those around the selection, as one card each, or opens them again."""
+        chosen = self._chosen()
+        frames = self._frames() or [g.id for g in self.workflow.groups if set(chosen) & set(g.members)][:1]
+        if not frames:
+            self.tell(tr("Select a frame to collapse it."))
+            return
+        places = self.workflow.places
+        collapse = not all(i in places and places[i].collapsed for i in frames)
+        now = self.workflow
+        edits = [commands.set_collapsed(now, i, collapse) for i in frames]
+        text = tr("Collapse {name}") if collapse else tr("Open {name}")
+        self.select(frames)
+        self.execute_all(edits, text.format(name=self.name_of(frames[0])))
+        self.select(frames)
