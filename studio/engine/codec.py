@@ -9,7 +9,19 @@ from typing import Any
 
 from studio.agents import messages as m
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
-from studio.engine.values import Record, ResetChat, ResetNode, SubRequest, SubResponse, TurnToken, plain
+from studio.engine.values import (
+    LedgerItem,
+    PlanReview,
+    PlanReviewRequest,
+    ProgressLedger,
+    Record,
+    ResetChat,
+    ResetNode,
+    SubRequest,
+    SubResponse,
+    TurnToken,
+    plain,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,10 @@ _CLASSES: dict[str, type] = {
     "turn_token": TurnToken,
     "reset_chat": ResetChat,
     "reset_node": ResetNode,
+    "ledger_item": LedgerItem,
+    "ledger": ProgressLedger,
+    "plan_review_request": PlanReviewRequest,
+    "plan_review": PlanReview,
     "queued": QueuedMessage,
     "pending": PendingRequest,
     "checkpoint": Checkpoint,

@@ -8,9 +8,23 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from studio.agents.messages import Message
 from studio.checkpoints.snapshot import copied
 
-__all__ = ["Record", "ResetChat", "ResetNode", "SubRequest", "SubResponse", "TurnToken", "copied", "plain"]
+__all__ = [
+    "LedgerItem",
+    "PlanReview",
+    "PlanReviewRequest",
+    "ProgressLedger",
+    "Record",
+    "ResetChat",
+    "ResetNode",
+    "SubRequest",
+    "SubResponse",
+    "TurnToken",
+    "copied",
+    "plain",
+]
 
 
 def _frozen(value: Any) -> Any:
@@ -103,3 +117,38 @@ class ResetChat:
 @dataclass(frozen=True, slots=True)
 class ResetNode:
     """A turn-token agent becomes as new: conversation, buffer and open questions are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerItem:
+    """One answer of a Magentic manager about the progress."""
+
+    reason: str
+    answer: str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressLedger:
+    """What a Magentic manager thinks of the progress."""
+
+    is_request_satisfied: LedgerItem
+    is_in_loop: LedgerItem
+    is_progress_being_made: LedgerItem
+    next_speaker: LedgerItem
+    instruction_or_question: LedgerItem
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReviewRequest:
+    """Asks a person for the plan. ``current_progress`` is None at the first plan."""
+
+    plan: Message
+    current_progress: ProgressLedger | None = None
+    is_stalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReview:
+    """The answer: what to change, nothing to approve."""
+
+    review: tuple[Message, ...] = ()

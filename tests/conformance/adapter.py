@@ -162,7 +162,7 @@ class CaseRun:
                 "request": self._ref(event.request, event.data),
                 "executor": event.node,
                 "data": form(event.data),
-                "response_type": event.response_type,
+                "response_type": {"PlanReview": "plan_review"}.get(event.response_type, event.response_type),
             }
         return show(event) if show else None
 
@@ -268,6 +268,9 @@ _GROUP_CHAT = {
 
 
 def _own(event: e.NodeEvent) -> dict[str, Any]:
+    if event.kind == "magentic_orchestrator":
+        data = {"event_type": event.data["event_type"], "content": form(event.data["content"])}
+        return {"type": event.kind, "executor": event.node, "data": {"$": "MagenticOrchestratorEvent", **data}}
     if event.kind == "handoff_sent":
         return {"type": "handoff_sent", "data": {"$": "HandoffSentEvent", **event.data}}
     return {"type": "group_chat", "data": {"$": _GROUP_CHAT[event.kind], **event.data}}

@@ -50,6 +50,10 @@ class RecordedAgent:
         return self._agent.name
 
     @property
+    def description(self) -> str:
+        return self._agent.description
+
+    @property
     def tools(self) -> Sequence[Tool]:
         return self._agent.tools
 
@@ -175,7 +179,8 @@ class CaseBuilder:
             client = ScriptedClient(node["replies"], then=node.get("then"), wait=_virtual)
             self._clients[node["id"]] = client
         recorded = RecordedClient(client, name, level, self.model_calls)
-        agent = Agent(name, recorded, tools=tuple(_tool(t) for t in node.get("tools", ())), node=node["id"])
+        tools = tuple(_tool(t) for t in node.get("tools", ()))
+        agent = Agent(name, recorded, tools=tools, node=node["id"], description=node.get("description", ""))
         return RecordedAgent(agent, level, self.agent_calls)
 
     def _pattern(self, graph: Form, level: Level) -> Workflow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +21,15 @@ from studio.agents.messages import (
 )
 from studio.engine.orchestrations import HandoffUserRequest, Review
 from studio.engine.types import CONTENT, fits
-from studio.engine.values import Record, SubRequest, SubResponse
+from studio.engine.values import (
+    PlanReview,
+    PlanReviewRequest,
+    ProgressLedger,
+    Record,
+    ResetNode,
+    SubRequest,
+    SubResponse,
+)
 
 Form = Any
 
@@ -51,6 +60,16 @@ def form(value: Any) -> Form:
         return {"$": "sub_response", "data": form(value.data)}
     if isinstance(value, HandoffUserRequest):
         return {"$": "HandoffAgentUserRequest", "agent_response": form(value.reply)}
+    if isinstance(value, PlanReviewRequest):
+        progress = form(value.current_progress)
+        shown = {"plan": form(value.plan), "current_progress": progress, "is_stalled": value.is_stalled}
+        return {"$": "plan_review_request", **shown}
+    if isinstance(value, ResetNode):
+        return {"$": "reset"}
+    if isinstance(value, PlanReview):
+        return {"$": "plan_review", "messages": form(value.review)}
+    if isinstance(value, ProgressLedger):
+        return dataclasses.asdict(value)
     if isinstance(value, Record):
         return form(value.plain())
     if isinstance(value, Mapping):
@@ -104,6 +123,8 @@ def value(form: Form, request: Any = None) -> Any:
     if tag == "response":
         reply = AgentReply(tuple(value(form["reply"])))
         return AgentResponse(form["executor"], reply, tuple(value(form["conversation"])))
+    if tag == "plan_review":
+        return PlanReview(tuple(value(form["messages"])))
     if tag == "review":
         return Review(tuple(value(form["messages"])))
     if tag == "approve":

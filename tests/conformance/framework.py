@@ -22,7 +22,8 @@ from studio.agents.messages import (
     Message,
     Text,
 )
-from studio.engine.values import SubRequest, SubResponse
+from studio.engine.orchestrations.magentic_manager import parsed_ledger
+from studio.engine.values import PlanReview, PlanReviewRequest, ResetNode, SubRequest, SubResponse
 
 from tests.conformance.forms import form, text, value
 from tests.conformance.nodes import Ops, ScriptedFailure, condition, selection
@@ -86,6 +87,14 @@ def ours(data: Any) -> Any:
         return asked
     if isinstance(data, SubWorkflowResponseMessage):
         return SubResponse(data.source_event.request_id, ours(data.data))
+    if type(data).__name__ == "MagenticPlanReviewRequest":
+        return PlanReviewRequest(ours(data.plan), ours(data.current_progress), data.is_stalled)
+    if type(data).__name__ == "MagenticPlanReviewResponse":
+        return PlanReview(tuple(ours(data.review)))
+    if type(data).__name__ == "MagenticProgressLedger":
+        return parsed_ledger(data.to_dict())
+    if type(data).__name__ == "MagenticResetSignal":
+        return ResetNode()
     if isinstance(data, list | tuple):
         return [ours(item) for item in data]
     if isinstance(data, dict):
@@ -106,6 +115,10 @@ def theirs(data: Any) -> Any:
         return af.AgentExecutorResponse(data.executor, theirs(data.reply), theirs(list(data.conversation)))
     if isinstance(data, AgentReply):
         return af.AgentResponse(messages=theirs(list(data.messages)))
+    if isinstance(data, PlanReview):
+        from agent_framework_orchestrations import MagenticPlanReviewResponse
+
+        return MagenticPlanReviewResponse(theirs(list(data.review)))
     if isinstance(data, SubResponse):
         return _asked[data.request].create_response(theirs(data.data))
     if isinstance(data, list | tuple):
@@ -255,19 +268,32 @@ class Client(af.BaseChatClient):  # type: ignore[type-arg]
             yield af.ChatResponseUpdate(contents=[af.Content.from_text(part)], role="assistant")
 
 
+class Handed(af.Agent):  # type: ignore[type-arg]
+    """An agent that notes what its node hands to it."""
+
+    def __init__(self, *args: Any, handed: Callable[[Any, bool], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._handed = handed
+
+    def run(self, messages: Any = None, *, stream: bool = False, **kwargs: Any) -> Any:
+        given = messages if isinstance(messages, list) else [messages]
+        self._handed(form(ours(given)), stream)
+        return super().run(messages, stream=stream, **kwargs)
+
+
 # ---------------------------------------------------------------------------------------------------------- run
 
 
 class FrameworkRun:
-    """One case on the framework. ``pattern`` builds orchestrations that a caller knows."""
+    """One case on the framework."""
 
-    def __init__(self, case: Form, pattern: Callable[[FrameworkRun, Form, str | None], Any] | None = None) -> None:
+    def __init__(self, case: Form) -> None:
         self._case = case
-        self._pattern = pattern
         self._storage = af.InMemoryCheckpointStorage() if case.get("checkpointing") else None
         self._failures: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.model_calls: list[dict[str, Any]] = []
+        self.agent_calls: list[dict[str, Any]] = []
         self._requests: dict[str, str] = {}
         self._data: dict[str, Any] = {}
         self._sources: dict[str, deque[list[str]]] = defaultdict(deque)
@@ -285,8 +311,7 @@ class FrameworkRun:
 
     def build(self, graph: Form, inside: str | None = None) -> Any:
         if "orchestration" in graph:
-            assert self._pattern is not None
-            return self._pattern(self, graph, inside)
+            return self._magentic(graph)
         level: list[Any] = []
         nodes = {n.get("key", n["id"]): self._node(n, level, inside) for n in graph["nodes"]}
         options: dict[str, Any] = {}
@@ -305,6 +330,26 @@ class FrameworkRun:
         for edge in graph["edges"]:
             _add(builder, edge, nodes)
         workflow = builder.build()
+        level.append(workflow)
+        return workflow
+
+    def _magentic(self, graph: Form) -> Any:
+        """The one orchestration that no recorded case of others exists for."""
+        from agent_framework_orchestrations import MagenticBuilder, StandardMagenticManager
+
+        level: list[Any] = []
+        limits = {"max_stall_count": "max_stalls", "max_reset_count": "max_resets", "max_round_count": "max_rounds"}
+        options = {theirs: graph[ours] for theirs, ours in limits.items() if ours in graph}
+        manager = StandardMagenticManager(self.agent(graph["manager"], level, None), **options)
+        workflow = MagenticBuilder(
+            participants=[self.agent(p, level, None) for p in graph["participants"]],
+            manager=manager,
+            enable_plan_review=graph.get("plan_review", False),
+            **({"output_from": graph["outputs"]} if "outputs" in graph else {}),
+            **({"intermediate_output_from": graph["intermediate"]} if "intermediate" in graph else {}),
+        ).build()
+        for executor in workflow.get_executors_list():
+            self._watched(executor)
         level.append(workflow)
         return workflow
 
@@ -338,7 +383,13 @@ class FrameworkRun:
             call = {"agent": agent, "superstep": superstep, "messages": messages}
             self.model_calls.append({**call, "inside": inside} if inside else call)
 
-        return af.Agent(Client(node, name, log, self.counts), name=name, id=name)
+        def handed(messages: Any, stream: bool) -> None:
+            superstep = level[0]._runner._iteration + 1 if level else 1
+            call = {"agent": name, "superstep": superstep, "streaming": stream, "messages": messages}
+            self.agent_calls.append({**call, "inside": inside} if inside else call)
+
+        client = Client(node, name, log, self.counts)
+        return Handed(client, name=name, id=name, description=node.get("description"), handed=handed)
 
     def watched(self, executor: Any) -> Any:
         """Notes where each invocation of the executor comes from."""
@@ -358,6 +409,7 @@ class FrameworkRun:
 
     async def _step(self, action: Form) -> dict[str, Any]:
         self.model_calls.clear()
+        self.agent_calls.clear()
         given: dict[str, Any] = {}
         if "input" in action:
             given["message"] = theirs(value(action["input"]))
@@ -369,7 +421,7 @@ class FrameworkRun:
         try:
             if stream:
                 async for event in self._top.run(stream=True, **given):
-                    events.append(event)
+                    events.append(self._seen(event))
             else:
                 events = await self._silent(given)
         except _Failed as failed:
@@ -388,7 +440,7 @@ class FrameworkRun:
 
         async def heard(*args: Any, **kwargs: Any) -> Any:
             async for event in core(*args, **kwargs):
-                events.append(event)
+                events.append(self._seen(event))
                 yield event
 
         self._top._run_core = heard
@@ -412,6 +464,10 @@ class FrameworkRun:
             self._data[ref] = data
         return ref
 
+    def _seen(self, e: Any) -> tuple[Any, dict[str, Any] | None]:
+        """An event and how it looks now: the framework goes on with the same lists and changes them."""
+        return e, self._shown(e)
+
     def _trace(self, events: list[Any]) -> dict[str, Any]:
         before: list[Any] = []
         supersteps: list[dict[str, Any]] = []
@@ -419,7 +475,7 @@ class FrameworkRun:
         into = before
         outputs: list[Any] = []
         between: list[Any] = []
-        for e in events:
+        for e, shown in events:
             if e.type == "superstep_started":
                 supersteps.append({"superstep": e.iteration, "completed": False, "events": []})
                 into = supersteps[-1]["events"]
@@ -428,11 +484,8 @@ class FrameworkRun:
                 into = after
             elif e.type == "failed":
                 into = after if supersteps else before
-            if e.type == "output":
-                outputs.append(self.form(e.data))
-            elif e.type == "intermediate":
-                between.append(self.form(e.data))
-            shown = self._shown(e)
+            if e.type in ("output", "intermediate"):
+                (outputs if e.type == "output" else between).append(shown["data"])
             if shown is not None:
                 into.append(shown)
         step: dict[str, Any] = {"trace": {"before": before, "supersteps": supersteps, "after": after}}
@@ -472,9 +525,18 @@ class FrameworkRun:
         return self.own_event(e)
 
     def own_event(self, e: Any) -> dict[str, Any] | None:
+        """Events of orchestrations."""
+        if e.type == "magentic_orchestrator":
+            data = {"event_type": e.data.event_type.value, "content": self.form(e.data.content)}
+            return {"type": e.type, "executor": e.executor_id, "data": {"$": "MagenticOrchestratorEvent", **data}}
+        if e.type == "group_chat":
+            shown = {"round_index": e.data.round_index, "participant_name": e.data.participant_name}
+            return {"type": e.type, "data": {"$": type(e.data).__name__, **shown}}
         return None
 
     def type_name(self, kind: Any) -> str:
+        if getattr(kind, "__name__", "") == "MagenticPlanReviewResponse":
+            return "plan_review"
         return next((name for name, known in TYPES.items() if known == kind), getattr(kind, "__name__", str(kind)))
 
     async def _after(self) -> dict[str, Any]:
@@ -484,7 +546,7 @@ class FrameworkRun:
         left: dict[str, Any] = {
             "final_state": self._top.status.value,
             "pending_requests": [self._ref(id) for id in pending],
-            "agent_calls": [],
+            "agent_calls": list(self.agent_calls),
             "model_calls": list(self.model_calls),
             "shared_state": self.form(state),
         }

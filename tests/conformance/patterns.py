@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from studio.agents.messages import AgentResponse, Message
 from studio.engine import AgentHost, Workflow
 from studio.engine.orchestrations import (
+    AgentManager,
     Aggregator,
     Autonomy,
     ChatState,
     concurrent,
     group_chat,
     handoff,
+    magentic,
     sequential,
 )
 
@@ -98,6 +100,15 @@ def _handoff(builder: CaseBuilder, graph: Form, level: Level) -> Workflow:
     )
 
 
+def _magentic(builder: CaseBuilder, graph: Form, level: Level) -> Workflow:
+    async def no_wait(seconds: float) -> None: ...
+
+    manager = AgentManager(builder.agent(graph["manager"], level), wait=no_wait)
+    agents = {p["id"]: builder.agent(p, level) for p in graph["participants"]}
+    options = {key: graph[key] for key in ("max_stalls", "max_resets", "max_rounds", "plan_review") if key in graph}
+    return magentic(agents, manager, **options, **_common(builder, graph))
+
+
 def _termination(graph: Form) -> Callable[[list[Message]], bool] | None:
     form = graph.get("termination")
     if form is None:
@@ -118,4 +129,5 @@ _PATTERNS: dict[str, Callable[[CaseBuilder, Form, Level], Workflow]] = {
     "concurrent": _concurrent,
     "group_chat": _group_chat,
     "handoff": _handoff,
+    "magentic": _magentic,
 }

@@ -18,7 +18,7 @@ from studio.engine.workflow import Order
 from tests.conformance.adapter import CaseRun
 from tests.conformance.compare import compare_case
 
-CARRIED = Path(__file__).parent / "cases"
+CARRIED = [Path(__file__).parent / "cases", Path(__file__).parent / "own_cases"]
 
 
 def _cases(folders: list[Path]) -> list[Path]:
@@ -27,7 +27,7 @@ def _cases(folders: list[Path]) -> list[Path]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     given = [Path(folder) for folder in metafunc.config.getoption("--cases-dir")]
-    paths = _cases(given or [CARRIED])
+    paths = _cases(given or CARRIED)
     metafunc.parametrize("path", paths, ids=[path.stem for path in paths])
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from studio.agents.agent import Agent
 from studio.agents.messages import AgentResponse, Message, user
 from studio.agents.tools import Tool
-from studio.engine import BuildArgumentError, Codec, MemoryStore, Workflow
+from studio.engine import BuildArgumentError, Codec, MemoryStore, SqliteStore, Workflow
+from studio.engine.events import CheckpointSaved, Event
 from studio.engine.orchestrations import (
     Aggregator,
     Autonomy,
@@ -23,6 +27,7 @@ from studio.engine.orchestrations import (
     sequential,
 )
 
+from tests.conformance.build import CaseBuilder
 from tests.engine.nodes import host, seen
 from tests.fakes.scripted_client import ScriptedClient
 
@@ -145,3 +150,37 @@ def test_handoffs_that_cannot_be() -> None:
     taken = [replace(agents[0], tools=(Tool("handoff_to_b"),)), agents[1]]
     with pytest.raises(BuildArgumentError, match="already has a tool"):
         handoff(taken, "a", more, name="h")
+
+
+OWN = Path(__file__).parents[1] / "conformance" / "own_cases"
+
+
+async def test_magentic_goes_on_from_every_checkpoint(tmp_path: Path) -> None:
+    """The manager's facts and plan, the counts and the participants' sessions are all in a checkpoint."""
+    case = json.loads((OWN / "magentic_stall_resets_everybody_and_plans_anew.json").read_text())
+
+    def built(calls: Counter[str]) -> tuple[Workflow, CaseBuilder]:
+        builder = CaseBuilder("magentic", "delivery")
+        workflow = builder.build(case["graph"])
+        for node, count in calls.items():
+            builder.skip(node, count)
+        return workflow, builder
+
+    store = SqliteStore(tmp_path / "runs.db", Codec())
+    workflow, builder = built(Counter())
+    marks: dict[str, int] = {}
+
+    class Sink:
+        def append(self, event: Event) -> None:
+            if isinstance(event, CheckpointSaved):
+                marks[event.checkpoint] = len(builder.model_calls)
+
+    result = await workflow.run("write a poem", store=store, events=Sink())
+    assert len(marks) == 7
+    for checkpoint, done in marks.items():
+        before = builder.model_calls[:done]
+        again, other = built(Counter(call["agent"] for call in before))
+        replayed = await again.run(checkpoint=checkpoint, store=store)
+        assert replayed.outputs == (result.outputs if done < len(builder.model_calls) else ())
+        assert other.model_calls == builder.model_calls[done:]
+    await store.close()
