@@ -9,6 +9,7 @@ from typing import Any
 from studio.agents.messages import AgentUpdate, Text, Usage
 from studio.assembly.texts import type_name, value_text
 from studio.bridge.kept_events import KeptEvents
+from studio.bridge.refusals import Refusals
 from studio.bridge.request_views import answer_view, request_view
 from studio.bridge.run_views import (
     AnswerView,
@@ -42,8 +43,10 @@ class RunViews:
         self,
         shared_state: Mapping[str, Any] | None = None,
         schemas: Mapping[str, dict[str, Any]] | None = None,
+        refusals: Refusals | None = None,
     ) -> None:
         self._schemas = schemas or {}
+        self._refusals = refusals
         self.nodes: dict[str, NodeView] = {}
         self.invocations: dict[str, InvocationView] = {}
         self.supersteps: list[SuperstepView] = []
@@ -252,7 +255,10 @@ class RunViews:
         view = self._message_by_id.get(event.message)
         if view is None or event.inside:
             return
-        view.routes.append((event.edge, event.target, event.delivered, event.reason))
+        words: str = event.reason
+        if event.reason in ("condition", "selection") and self._refusals is not None:
+            words = self._refusals.words(event.edge, event.target, view.data, self.shared_state) or words
+        view.routes.append((event.edge, event.target, event.delivered, words))
         kept = event.delivered or event.reason == "buffered"
         if kept or view.status == "queued":
             view.status = "delivered" if kept else "dropped"

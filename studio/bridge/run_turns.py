@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
+from studio.bridge.refusals import Refusals
 from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import BranchView
 from studio.bridge.shown_run import ShownRun
@@ -212,7 +213,7 @@ class RunTurns(ShownRun):
         assert self._services is not None
         store, services = await self._opened_store(), self._services
         await self._mark_unfit(services)
-        views = RunViews(schemas=_schemas(services.document()))
+        views = _views_of(services.document())
         clock = await replay(self._tree.way_to(run, checkpoint), store, services.codec, views.fold)
         views.settle()
         views.replace_state(shared_state)
@@ -243,7 +244,7 @@ class RunTurns(ShownRun):
         self._session = session
         if not keep_views:
             self._pump.clear()
-            self._show(RunViews({declared.key: declared.initial for declared in document.state}, _schemas(document)))
+            self._show(_views_of(document))
             self.branch, self.here = record.id, None
             self._everything_pending = True
         self._usage_before = self._views.usage if record.parent_checkpoint is not None else None
@@ -255,5 +256,8 @@ class RunTurns(ShownRun):
         return self._tree.last_checkpoint(self.branch)
 
 
-def _schemas(document: Workflow) -> dict[str, dict[str, Any]]:
-    return {declared.name: dict(declared.json_schema) for declared in document.types}
+def _views_of(document: Workflow) -> RunViews:
+    """Views without events yet."""
+    state = {declared.key: declared.initial for declared in document.state}
+    schemas = {declared.name: dict(declared.json_schema) for declared in document.types}
+    return RunViews(state, schemas, Refusals(document))

@@ -79,7 +79,8 @@ class SuperstepView:
 
 @dataclass(slots=True)
 class MessageView:
-    """A message; ``routes`` are (edge id, target, delivered, reason)."""
+    """A message; ``routes`` are (edge id, target, delivered, reason): the engine's word, or what a condition measured
+    ("score 6 is not ≥ 8")."""
 
     message: str
     source: str

@@ -5,7 +5,10 @@ from __future__ import annotations
 from studio.agents.messages import Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
+from studio.bridge.refusals import Refusals
 from studio.bridge.shown_run import usage_since
+from studio.document.conditions import Condition, Rule
+from studio.document.model import DirectEdge, SwitchCase, SwitchEdge, Workflow
 from studio.engine import events as ev
 
 
@@ -42,3 +45,37 @@ def test_usage_of_a_branch_is_what_came_after_its_fork() -> None:
     assert usage_since(None, Usage(3, 1)) == Usage(3, 1)
     assert usage_since(Usage(3, 1), Usage(3, 1)) is None
     assert usage_since(Usage(3, 1), Usage(10, None, partial=True)) == Usage(7, None, partial=True)
+
+
+def test_a_refused_edge_says_what_was_measured() -> None:
+    enough = Condition(name="enough", rule=Rule(op="compares", path="value.score", compare=">=", value=8))
+    polite = Condition(name="polite", rule=Rule(op="contains", path="text", value="please"))
+    workflow = Workflow(
+        edges=(
+            DirectEdge(id="direct", source="a", target="b", condition=enough),
+            SwitchEdge(
+                id="switch",
+                name="Switch",
+                source="a",
+                cases=(
+                    SwitchCase(id="first", condition=polite, target="c"),
+                    SwitchCase(id="second", condition=enough, target="d"),
+                ),
+                default="e",
+            ),
+        ),
+    )
+    views = RunViews(refusals=Refusals(workflow))
+    views.fold(ev.MessageQueued(0.0, 1, "m1", "a", None, {"score": 6}))
+    for edge, target, reason in (
+        ("direct", "b", "condition"),
+        ("switch:default", "c", "selection"),
+        ("switch:default", "d", "selection"),
+    ):
+        views.fold(ev.MessageRouted(0.1, 2, "m1", edge, "a", target, False, reason))
+    assert [words for _, _, _, words in views.messages[0].routes] == [
+        "score 6 is not ≥ 8", "text does not contain “please”", "score 6 is not ≥ 8",
+    ]  # fmt: skip
+    views.fold(ev.MessageQueued(0.0, 1, "m2", "a", None, {"score": 9, "said": "please"}))
+    views.fold(ev.MessageRouted(0.1, 2, "m2", "first", "a", "d", False, "selection"))
+    assert views.messages[1].routes[0][3] == "selection"
