@@ -20,6 +20,7 @@ from studio.agents.errors import ProviderError
 from studio.agents.switches import LimitName, Switches
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 NO_KEY = "not-needed"
@@ -70,6 +71,8 @@ class ClientSettings:
     max_parallel: int = 64
     transport: Callable[[], object] | None = None
     """Makes an ``httpx2`` transport that answers instead of the network."""
+    around: Callable[[Any, bool], object] | None = None
+    """Makes a transport around the one in use; also told whether that one answers in-process."""
 
     def first_switches(self) -> Switches:
         """The switches that a client begins with."""
@@ -134,7 +137,7 @@ def _build_client(settings: ClientSettings) -> openai.AsyncOpenAI:
     local = settings.transport is not None or is_loopback(settings.base_url)
     more: dict[str, Any] = {"transport": settings.transport()} if settings.transport is not None else {}
     try:
-        http = openai.DefaultAsyncHttpxClient(
+        http: httpx2.AsyncClient = openai.DefaultAsyncHttpxClient(
             verify=_context(settings.ca_file) if urlsplit(settings.base_url).scheme == "https" else False,
             trust_env=settings.trust_environment and not local,
             follow_redirects=False,
@@ -144,6 +147,8 @@ def _build_client(settings: ClientSettings) -> openai.AsyncOpenAI:
         )
     except (ImportError, ValueError) as error:  # a proxy of the environment that cannot be used
         raise ProviderError("unreachable", f"the proxy of the environment cannot be used: {error}") from error
+    if settings.around is not None:
+        http = _surrounded(http, settings)
     client = openai.AsyncOpenAI(
         api_key=settings.api_key or NO_KEY,
         admin_api_key="",
@@ -156,6 +161,19 @@ def _build_client(settings: ClientSettings) -> openai.AsyncOpenAI:
     _name_platform(client)
     _ = client.chat.completions  # lazy in the client; loading it costs as much as building
     return client
+
+
+def _surrounded(http: httpx2.AsyncClient, settings: ClientSettings) -> httpx2.AsyncClient:
+    """A client whose calls go through ``settings.around`` before the real one sends them."""
+    import openai
+
+    from studio.agents.cassettes.transport import ThroughClient
+
+    assert settings.around is not None
+    transport: Any = settings.around(ThroughClient(http), settings.transport is not None)
+    return openai.DefaultAsyncHttpxClient(
+        transport=transport, trust_env=False, follow_redirects=False, timeout=http.timeout
+    )
 
 
 def _name_platform(client: openai.AsyncOpenAI) -> None:
