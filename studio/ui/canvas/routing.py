@@ -193,7 +193,7 @@ def _straightened(points: Points) -> Points:
 
 
 def through(start: End, end: End, bends: Sequence[tuple[float, float]]) -> Points:
-    """The route over points that a person chose: level and upright parts, never back over itself at a bend."""
+    """The route over points that a person chose, of level and upright parts; it turns back as little as it can."""
     at = (start.x, start.y) if start.side == "bottom" else (start.x + start.gap, start.y)
     way = (0, 1) if start.side == "bottom" else (1, 0)
     points = [at]
@@ -201,7 +201,19 @@ def through(start: End, end: End, bends: Sequence[tuple[float, float]]) -> Point
         corners, way = _to_bend(points[-1], way, bend)
         points += corners
     points += _to_end(points[-1], way, (end.x - end.gap, end.y))
-    return _straightened(tuple(points))
+    return _without_needless(points)
+
+
+def _without_needless(points: Sequence[tuple[float, float]]) -> Points:
+    """Points that lie between their neighbours on one straight part left out; where it turns back, they stay."""
+    kept = [points[0]]
+    for i in range(1, len(points) - 1):
+        (ax, ay), (bx, by), (cx, cy) = kept[-1], points[i], points[i + 1]
+        level = ay == by == cy and min(ax, cx) <= bx <= max(ax, cx)
+        upright = ax == bx == cx and min(ay, cy) <= by <= max(ay, cy)
+        if not level and not upright and (ax, ay) != (bx, by):
+            kept.append(points[i])
+    return (*kept, points[-1])
 
 
 Way = tuple[int, int]
@@ -236,6 +248,8 @@ def _to_end(at: tuple[float, float], way: Way, end: tuple[float, float]) -> list
         out = x + way[0] * STUB
         middle = (y + ey) / 2 if abs(ey - y) > BELOW else max(y, ey) + BELOW
         return [(out, y), (out, middle), (before, middle), (before, ey), end]
+    if way == (-1, 0) and abs(ey - y) <= 0.5:
+        return [(x, y + BELOW), (before, y + BELOW), (before, ey), end]
     return [(before, y), (before, ey), end]
 
 
