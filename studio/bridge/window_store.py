@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from studio.checkpoints import CheckpointInfo, Codec, RunRecord, SqliteStore
+from studio.checkpoints import CheckpointInfo, Codec, Mark, RunRecord, SqliteStore
 
 _Read = TypeVar("_Read")
 
@@ -31,6 +31,10 @@ class WindowStore(SqliteStore):
     async def load_events(self, run: str) -> list[Any]:
         """The whole log of a branch."""
         return await self._apart(lambda store: store.load_events(run))
+
+    async def marks(self) -> dict[str, Mark]:
+        """All marks by checkpoint."""
+        return await self._apart(lambda store: store.marks())
 
     async def _apart(self, read: Callable[[SqliteStore], Awaitable[_Read]]) -> _Read:
         async def inside() -> _Read:

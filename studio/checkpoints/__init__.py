@@ -1,17 +1,50 @@
 """Checkpoints and where they are kept. Stores know no message class: a codec is passed in."""
 
-from studio.checkpoints.checkpoint import (
-    Checkpoint,
-    CheckpointInfo,
-    CheckpointKind,
-    Frozen,
-    PendingRequest,
-    QueuedMessage,
-)
-from studio.checkpoints.memory import MemoryStore
-from studio.checkpoints.runs import RunRecord, RunStore
-from studio.checkpoints.sqlite import SqliteStore
-from studio.checkpoints.store import CheckpointNotFound, CheckpointStore, Codec, StoreError, UnknownType
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from studio.checkpoints.checkpoint import (
+        Checkpoint,
+        CheckpointInfo,
+        CheckpointKind,
+        Frozen,
+        PendingRequest,
+        QueuedMessage,
+    )
+    from studio.checkpoints.marks import Mark
+    from studio.checkpoints.memory import MemoryStore
+    from studio.checkpoints.runs import (
+        RunRecord,
+        RunStore,
+    )
+    from studio.checkpoints.sqlite import SqliteStore
+    from studio.checkpoints.store import (
+        CheckpointNotFound,
+        CheckpointStore,
+        Codec,
+        StoreError,
+        UnknownType,
+    )
+
+_PLACES = {
+    "studio.checkpoints.checkpoint": (
+        "Checkpoint",
+        "CheckpointInfo",
+        "CheckpointKind",
+        "Frozen",
+        "PendingRequest",
+        "QueuedMessage",
+    ),
+    "studio.checkpoints.marks": ("Mark",),
+    "studio.checkpoints.memory": ("MemoryStore",),
+    "studio.checkpoints.runs": ("RunRecord", "RunStore"),
+    "studio.checkpoints.sqlite": ("SqliteStore",),
+    "studio.checkpoints.store": ("CheckpointNotFound", "CheckpointStore", "Codec", "StoreError", "UnknownType"),
+}
+"""Modules by what they give: a script that needs little loads little."""
 
 __all__ = [
     "Checkpoint",
@@ -21,6 +54,7 @@ __all__ = [
     "CheckpointStore",
     "Codec",
     "Frozen",
+    "Mark",
     "MemoryStore",
     "PendingRequest",
     "QueuedMessage",
@@ -30,3 +64,17 @@ __all__ = [
     "StoreError",
     "UnknownType",
 ]
+
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

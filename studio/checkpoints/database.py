@@ -42,6 +42,11 @@ CREATE TABLE document (fingerprint TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT
 """
 """Made when the first run is kept: a script that only wants checkpoints has a smaller file."""
 
+_MARK_SCHEMA = """
+CREATE TABLE IF NOT EXISTS mark (
+    checkpoint TEXT PRIMARY KEY, name TEXT NOT NULL, note TEXT NOT NULL, pinned INTEGER NOT NULL) WITHOUT ROWID
+"""
+
 
 def connect(path: str | Path) -> sqlite3.Connection:
     """An open file with the current schema. Raises :class:`StoreError` with the reason."""
@@ -163,6 +168,16 @@ class Database:
             query = "SELECT count(*) FROM sqlite_master WHERE name='run'"
             self._has_runs = bool(self.execute(query).fetchone()[0])
         return self._has_runs
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether any checkpoint of this file was ever named or pinned."""
+        query = "SELECT count(*) FROM sqlite_master WHERE name='mark'"
+        return bool(self.execute(query).fetchone()[0])
+
+    def make_marks(self) -> None:
+        """Makes the table of marks within a transaction, unless it is there."""
+        self.execute(_MARK_SCHEMA)
 
     def make_runs(self) -> None:
         """Makes the tables of runs within a transaction, unless they are there."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from studio.checkpoints.marks import Mark
 from studio.checkpoints.store import CheckpointStore
 
 
@@ -50,3 +51,15 @@ class RunStore(CheckpointStore, Protocol):
 
     async def load_document(self, fingerprint: str) -> str:
         """The document with this fingerprint. Raises KeyError."""
+
+    async def delete_run(self, id: str) -> int:
+        """Removes a run with its checkpoints, their marks and its log; runs forked from it stay as they are.
+
+        Gives how many checkpoints there were.
+        """
+
+    async def set_mark(self, checkpoint: str, mark: Mark) -> None:
+        """Keeps what a person wrote on a checkpoint; an empty mark takes it away."""
+
+    async def marks(self) -> dict[str, Mark]:
+        """All marks by checkpoint."""

@@ -19,6 +19,7 @@ from studio.checkpoints.bodies import Bodies
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind
 from studio.checkpoints.database import Database
 from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.marks import Mark
 from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
@@ -274,6 +275,34 @@ class SqliteStore:
             raise KeyError(fingerprint)
         text: str = row[0]
         return text
+
+    async def delete_run(self, id: str) -> int:
+        """See :meth:`studio.checkpoints.runs.RunStore.delete_run`."""
+        checkpoints = [info.id for info in await self.infos(id)]
+        removed = await self.delete(checkpoints)
+        async with self._database.writing() as connection:
+            if self._database.has_runs:
+                connection.execute("DELETE FROM event WHERE run=?", (id,))
+                connection.execute("DELETE FROM run WHERE id=?", (id,))
+            if self._database.has_marks:
+                connection.executemany("DELETE FROM mark WHERE checkpoint=?", [(c,) for c in checkpoints])
+        return removed
+
+    async def set_mark(self, checkpoint: str, mark: Mark) -> None:
+        """See :meth:`studio.checkpoints.runs.RunStore.set_mark`."""
+        async with self._database.writing() as connection:
+            self._database.make_marks()
+            if mark:
+                values = (checkpoint, mark.name, mark.note, mark.pinned)
+                connection.execute("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)", values)
+            else:
+                connection.execute("DELETE FROM mark WHERE checkpoint=?", (checkpoint,))
+
+    async def marks(self) -> dict[str, Mark]:
+        """See :meth:`studio.checkpoints.runs.RunStore.marks`."""
+        async with self._database.lock:
+            rows = self._all("SELECT checkpoint, name, note, pinned FROM mark", ()) if self._database.has_marks else []
+        return {checkpoint: Mark(name, note, bool(pinned)) for checkpoint, name, note, pinned in rows}
 
     async def close(self) -> None:
         """Folds the log into the file and closes it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from studio.checkpoints import Codec, MemoryStore, RunRecord
+from studio.checkpoints import Codec, Mark, MemoryStore, RunRecord
 
 
 class MemoryRunStore(MemoryStore):
@@ -17,6 +17,7 @@ class MemoryRunStore(MemoryStore):
         self._records: dict[str, RunRecord] = {}
         self._logs: dict[str, list[Any]] = {}
         self._documents: dict[str, str] = {}
+        self._marks: dict[str, Mark] = {}
 
     async def start_run(self, record: RunRecord) -> None:
         """Keeps a new branch."""
@@ -45,3 +46,22 @@ class MemoryRunStore(MemoryStore):
     async def load_document(self, fingerprint: str) -> str:
         """The document with this fingerprint."""
         return self._documents[fingerprint]
+
+    async def delete_run(self, id: str) -> int:
+        """Removes a branch with its checkpoints, their marks and its log."""
+        checkpoints = [info.id for info in await self.infos(id)]
+        self._records.pop(id, None)
+        self._logs.pop(id, None)
+        for checkpoint in checkpoints:
+            self._marks.pop(checkpoint, None)
+        return await self.delete(checkpoints)
+
+    async def set_mark(self, checkpoint: str, mark: Mark) -> None:
+        """Keeps what a person wrote on a checkpoint; an empty mark takes it away."""
+        self._marks[checkpoint] = mark
+        if not mark:
+            del self._marks[checkpoint]
+
+    async def marks(self) -> dict[str, Mark]:
+        """All marks by checkpoint."""
+        return dict(self._marks)
