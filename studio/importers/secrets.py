@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_NAMES = re.compile(r"key|token|secret|password|passwd|authorization|credential|bearer", re.IGNORECASE)
-_HARMLESS_NAMES = re.compile(
-    r"max_?tokens?|token_?(?:limit|count|usage|budget)|tokens\Z|keyword|key_?name|(?:^|[^a-z])keys\Z|hotkey|keyboard|"
-    r"(?:cache|partition|sort|primary|foreign|group|dedupe)_?key|type\Z",
+_STRONG = re.compile(
+    r"api[_-]?key|access[_-]?key|private[_-]?key|subscription[_-]?key|auth[_-]?key|secret|passw|authorization|bearer|"
+    r"(?:access|auth|refresh|api|session|id|bot)[_-]?token|^token\Z|credential",
     re.IGNORECASE,
 )
+"""Names of fields that hold nothing but a key."""
+_WEAK = re.compile(r"key|token", re.IGNORECASE)
+"""Names that may hold a key or something harmless (``outputKey``, ``max_tokens``): the value decides."""
+_HARMLESS = re.compile(r"type\Z|name\Z|\Acredentials?\Z", re.IGNORECASE)
+_RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s{}]{16,}\Z")
 _LOOKS = (
     re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"),
     re.compile(r"\b(?:ghp|gho|ghu|ghs|github_pat)_[A-Za-z0-9_]{20,}"),
@@ -28,9 +32,13 @@ _REFERENCE = re.compile(r"\$\{[^}]*\}|=?\s*Env\.\w+|\{\{.*\}\}|\{[A-Za-z_.]+\}|\
 MASK = "•••"
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether a field of this name holds a key."""
-    return bool(_NAMES.search(name)) and not _HARMLESS_NAMES.search(name)
+def is_secret_name(name: str, value: object = None) -> bool:
+    """Whether a field of this name holds a key; names that say little need a value that looks like one."""
+    if _HARMLESS.search(name):
+        return False
+    if _STRONG.search(name):
+        return True
+    return bool(_WEAK.search(name)) and isinstance(value, str) and bool(_RANDOM.match(value.strip()))
 
 
 def is_masked(value: str) -> bool:
@@ -53,7 +61,8 @@ def looking_like_keys(text: str) -> list[str]:
 def found_in(value: Any, name: str = "") -> Iterator[str]:
     """Every secret in a nested value: by the names of fields and by look."""
     if isinstance(value, dict):
-        secret_entry = isinstance(value.get("name"), str) and is_secret_name(value["name"])
+        label = next((value[k] for k in ("name", "key") if isinstance(value.get(k), str)), "")
+        secret_entry = is_secret_name(label, value.get("value"))
         flagged = value.get("password") is True
         for key, inner in value.items():
             if (flagged or secret_entry) and key in ("value", "content") and is_literal(inner):
@@ -64,7 +73,7 @@ def found_in(value: Any, name: str = "") -> Iterator[str]:
         for inner in value:
             yield from found_in(inner, name)
     elif isinstance(value, str):
-        if name and is_secret_name(name) and is_literal(value):
+        if name and is_secret_name(name, value) and is_literal(value):
             yield from _parts(value)
         else:
             yield from looking_like_keys(value)

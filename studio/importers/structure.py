@@ -178,3 +178,30 @@ def _closure(following: dict[str, list[str]], start: list[str], without: str) ->
                 found.add(target)
                 waiting.append(target)
     return found
+
+
+def decide(
+    draft: Draft, source: str, ways: list[tuple[Case, list[str]]], default: list[str], default_id: str = ""
+) -> DraftEdge:
+    """A decision: each case with its targets, and those of the default. Several targets get a pass node in between."""
+    edge = DraftEdge("switch", [source], default=Case(default_id or source), counted=0)
+    draft.edges.append(edge)
+    for case, found in ways:
+        edge.cases.append(case)
+        edge.counted += _lead(draft, case, found)
+    assert edge.default is not None
+    edge.counted += _lead(draft, edge.default, default)
+    return edge
+
+
+def _lead(draft: Draft, case: Case, found: list[str]) -> int:
+    """Lets a case lead to its targets; how many connections the switch stands for then."""
+    unique = list(dict.fromkeys(found))
+    if len(unique) < 2:
+        case.target = unique[0] if unique else None
+        return len(found)
+    name = f"{case.id}__pass"
+    node = draft.add(DraftNode(draft.free(name), "pass", name, added=True))
+    case.target = node.id
+    fan_out(draft, node.id, unique, len(found))
+    return 0
