@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from studio.agents.messages import Usage
 from studio.bridge.run_views import BranchView, CheckpointView
-from studio.checkpoints import CheckpointInfo, RunRecord, RunStore
+from studio.checkpoints import CheckpointInfo, Mark, RunRecord, RunStore
 from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
 from studio.debugger.states import INTERRUPTED, RunState
 from studio.engine.events import CheckpointSaved
@@ -21,6 +21,7 @@ class BranchTree:
         self.checkpoints: list[CheckpointView] = []
         self._records: dict[str, RunRecord] = {}
         self._infos: dict[str, CheckpointInfo] = {}
+        self._marks: dict[str, Mark] = {}
         self._own: set[str] = set()
 
     async def find_waiting(self, store: RunStore) -> None:
@@ -38,8 +39,9 @@ class BranchTree:
             self._records.setdefault(record.id, record)
         for info in await store.infos():
             self._infos.setdefault(info.id, info)
+        self._marks.update(await store.marks())
         self.branches[:] = [self._branch(r) for r in self._records.values()]
-        self.checkpoints[:] = [_checkpoint(i) for i in self._infos.values()]
+        self.checkpoints[:] = [self._checkpoint(i) for i in self._infos.values()]
 
     def clear(self) -> None:
         """Forgets everything: another workflow is shown."""
@@ -47,6 +49,7 @@ class BranchTree:
         self.checkpoints.clear()
         self._records.clear()
         self._infos.clear()
+        self._marks.clear()
 
     def new_run(self, id: str, text: str) -> RunRecord:
         """The record of a run from an input."""
@@ -81,7 +84,40 @@ class BranchTree:
         info = CheckpointInfo(e.checkpoint, e.parent, record.id, "", signature, e.kind, e.superstep, created, e.bytes)
         if e.checkpoint not in self._infos:
             self._infos[e.checkpoint] = info
-            self.checkpoints.append(_checkpoint(info))
+            self.checkpoints.append(self._checkpoint(info))
+
+    def mark(self, checkpoint: str) -> Mark:
+        """What a person wrote on a checkpoint."""
+        info = self._infos.get(checkpoint)
+        return self._marks.get(checkpoint) or Mark(info.name if info is not None else "")
+
+    def set_mark(self, checkpoint: str, mark: Mark) -> None:
+        """Another name, note or pin."""
+        self._marks[checkpoint] = mark
+        for view in self.checkpoints:
+            if view.checkpoint == checkpoint:
+                view.name, view.note, view.pinned = mark.name, mark.note, mark.pinned
+
+    def rename(self, branch: str, name: str) -> RunRecord:
+        """Another name of a branch; gives its record."""
+        record = self._records[branch] = replace(self._records[branch], name=name)
+        for view in self.branches:
+            if view.branch == branch:
+                view.name = name
+        return record
+
+    def own_checkpoints(self, branch: str) -> list[CheckpointView]:
+        """What was saved in a branch."""
+        return [view for view in self.checkpoints if view.branch == branch]
+
+    def remove(self, branch: str) -> None:
+        """The branch and what was saved in it are gone."""
+        for view in self.own_checkpoints(branch):
+            self._infos.pop(view.checkpoint, None)
+            self._marks.pop(view.checkpoint, None)
+        self._records.pop(branch, None)
+        self.branches[:] = [b for b in self.branches if b.branch != branch]
+        self.checkpoints[:] = [c for c in self.checkpoints if c.branch != branch]
 
     def branch(self, id: str) -> BranchView | None:
         """The view of a branch."""
@@ -124,8 +160,17 @@ class BranchTree:
             record.id, record.number, record.name, state, record.started, record.note, seconds, None, record.input
         )
 
-
-def _checkpoint(info: CheckpointInfo) -> CheckpointView:
-    return CheckpointView(
-        info.id, info.parent, info.run, info.kind, info.superstep, info.created, info.bytes, info.name
-    )
+    def _checkpoint(self, info: CheckpointInfo) -> CheckpointView:
+        mark = self.mark(info.id)
+        return CheckpointView(
+            info.id,
+            info.parent,
+            info.run,
+            info.kind,
+            info.superstep,
+            info.created,
+            info.bytes,
+            mark.name,
+            note=mark.note,
+            pinned=mark.pinned,
+        )

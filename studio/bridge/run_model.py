@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from studio.bridge.commands import why_not
 from studio.bridge.run_turns import BREAKPOINTS, RunTurns
+from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.states import ENDED, INTERRUPTED, RunState
@@ -158,6 +160,39 @@ class RunModel(RunTurns):
         if chosen is not None and self.is_interrupted(chosen) and self._may("restore"):
             self._move(lambda: self._go_to_end_of(chosen, run=True))
 
+    def mark(
+        self, checkpoint: str, *, name: str | None = None, note: str | None = None, pinned: bool | None = None
+    ) -> None:
+        """Names, describes or pins a checkpoint; what is None stays as it is."""
+        old = self._tree.mark(checkpoint)
+        new = Mark(
+            old.name if name is None else name.strip(),
+            old.note if note is None else note,
+            old.pinned if pinned is None else pinned,
+        )
+        if new != old:
+            self._tree.set_mark(checkpoint, new)
+            self._keep(lambda store: store.set_mark(checkpoint, new))
+
+    def rename_branch(self, branch: str, name: str) -> None:
+        """Another name of a branch; an empty one changes nothing."""
+        view, new = self._tree.branch(branch), name.strip()
+        if view is not None and new and new != view.name:
+            record = self._tree.rename(branch, new)
+            if self._session is not None and self._session.record.id == branch:
+                self._session.record = replace(self._session.record, name=record.name)
+            self._keep(lambda store: store.update_run(branch, name=new))
+
+    def removal_of(self, branch: str) -> tuple[int, int, int]:
+        """What deleting a branch takes away: checkpoints, bytes at most, and how many of them are named or pinned."""
+        own = self._tree.own_checkpoints(branch)
+        return len(own), sum(view.bytes for view in own), sum(bool(v.name or v.pinned) for v in own)
+
+    def delete_branch(self, branch: str) -> None:
+        """Deletes a branch with its checkpoints and its log, for ever. Branches that were forked from it stay."""
+        if self._tree.branch(branch) is not None and self._may("restore"):
+            self._move(lambda: self._delete(branch))
+
     def reopen(self) -> None:
         """The document has another id: its runs are kept elsewhere. What runs is stopped."""
         if self._services is not None:
@@ -166,6 +201,10 @@ class RunModel(RunTurns):
     async def close(self) -> None:
         """Ends what runs and gives the store up. What was active is listed as interrupted next time."""
         await self._tasks.close()
+        try:
+            await self._write_kept()
+        except (StoreError, OSError) as error:
+            self._fail(f"Names of checkpoints were not kept: {error}.")
         if self._session is not None:
             await self._session.close()
         self._pump.clear()

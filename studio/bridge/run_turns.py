@@ -12,7 +12,7 @@ from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
 from studio.bridge.refusals import Refusals
 from studio.bridge.run_services import RunServices
-from studio.bridge.run_views import BranchView
+from studio.bridge.run_views import BranchView, RunUpdate
 from studio.bridge.shown_run import ShownRun
 from studio.bridge.view_state import ViewState
 from studio.checkpoints import RunRecord, RunStore
@@ -35,6 +35,7 @@ class RunTurns(ShownRun):
         self._store: RunStore | None = None
         self._last_input = ""
         self._moving = False
+        self._unwritten: list[Callable[[RunStore], Awaitable[None]]] = []
         self._live_breakpoints: set[str] = set()
         self._tasks = OwnedTasks(self._fail)
         self._view_state: ViewState | None = None
@@ -104,13 +105,7 @@ class RunTurns(ShownRun):
             await self._store.close()
         self._store = None
         self._tree.clear()
-        self._pump.clear()
-        self._show(RunViews())
-        self.branch = self.here = None
-        self.queued = []
-        self._set_state(RunState.IDLE)
-        self._everything_pending = True
-        self._on_frame_done()
+        await self._reset()
         self._open(self._services)
 
     def _start(self, text: str, *, step: bool) -> None:
@@ -174,6 +169,41 @@ class RunTurns(ShownRun):
                 self._set_state(RunState.CANCELLED, "Interrupted before the first checkpoint. Run it again.")
             else:
                 self._set_state(RunState(view.state), self._views.failure_text)
+        self._everything_pending = True
+        self._on_frame_done()
+
+    def _keep(self, write: Callable[[RunStore], Awaitable[None]]) -> None:
+        """A turn that writes what is shown already; it is not lost when the model closes."""
+        self._unwritten.append(write)
+        self._tasks.turn(self._write_kept)
+        self._tell_tree()
+
+    async def _write_kept(self) -> None:
+        while self._unwritten:
+            await self._unwritten[0](await self._opened_store())
+            self._unwritten.pop(0)
+
+    def _tell_tree(self) -> None:
+        self.updated.emit(RunUpdate(checkpoints=True))
+
+    async def _delete(self, branch: str) -> None:
+        """The shown branch is left first; a fork of it stays shown, from its own log."""
+        store = await self._opened_store()
+        shown = self._session.record.id if self._session is not None else self.branch
+        if branch in (shown, self.branch):
+            await self._reset()
+        await store.delete_run(branch)
+        self._tree.remove(branch)
+        self._tell_tree()
+
+    async def _reset(self) -> None:
+        """Shows nothing: no run is chosen."""
+        await self._leave()
+        self._pump.clear()
+        self._show(RunViews())
+        self.branch = self.here = None
+        self.queued = []
+        self._set_state(RunState.IDLE)
         self._everything_pending = True
         self._on_frame_done()
 

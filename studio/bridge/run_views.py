@@ -140,6 +140,9 @@ class CheckpointView:
     name: str = ""
     problem: str = ""
     """Why it cannot be restored; empty if it can."""
+    note: str = ""
+    """What a person wrote about it."""
+    pinned: bool = False
 
 
 @dataclass(slots=True)
