@@ -105,7 +105,7 @@ class Editing(Camera):
                 room = commands.make_room(put[0].apply(workflow).workflow, put[1])
                 edit, new_id = Batch((put[0], room)), put[1]
         self.execute(edit, text)
-        self._chose_new((new_id,))
+        self._chose_new((new_id,), show=at is None)
         return new_id
 
     def _middle_place(self, kind: str) -> Place:
@@ -114,10 +114,12 @@ class Editing(Camera):
         wanted = Place(x=snapped(middle.x() - size[0] / 2), y=snapped(middle.y() - size[1] / 2))
         return free_place(self.workflow, size, wanted)
 
-    def _chose_new(self, ids: tuple[str, ...]) -> None:
+    def _chose_new(self, ids: tuple[str, ...], *, show: bool = True) -> None:
+        """Selects what is new; ``show``: and scrolls to it. What was put somewhere on purpose stays under the pointer."""
         self.select(ids)
         self.canvas_scene.set_focus_id(ids[0] if len(ids) == 1 and self.hasFocus() else None)
-        self.show_rect(self.canvas_scene.bounds(ids))
+        if show:
+            self.show_rect(self.canvas_scene.bounds(ids))
 
     def add_connected(
         self, kind: str, anchor: str, at: QPointF | None = None, *, backwards: bool = False

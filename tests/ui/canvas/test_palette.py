@@ -72,6 +72,17 @@ def test_dragging_to_the_canvas_adds_it_there(window: tuple[PalettePanel, Canvas
     assert canvas.workspace.document.undo_stack.count() == 1
 
 
+def test_what_is_dropped_at_the_border_stays_there(window: tuple[PalettePanel, CanvasView]) -> None:
+    palette, canvas = window
+    list_, seen = palette.list.viewport(), canvas.seen_rect()
+    QTest.mousePress(list_, LEFT, pos=_row(palette, "agent"))
+    target = _there(palette, canvas, seen.left() + 40, seen.top() + 30)
+    QTest.mouseMove(list_, target)
+    QTest.mouseRelease(list_, LEFT, pos=target)
+    assert canvas.selection_items
+    assert canvas.seen_rect() == seen
+
+
 def test_escape_and_letting_go_elsewhere_leave_no_trace(window: tuple[PalettePanel, CanvasView]) -> None:
     palette, canvas = window
     list_ = palette.list.viewport()
