@@ -10,6 +10,8 @@ USAGE = 2
 """Wrong usage, or a document that is invalid or not trusted."""
 WAITING = 3
 """The run waits for answers."""
+LOSSES = 4
+"""Imported, but not all of it."""
 INTERRUPTED = 130
 
 

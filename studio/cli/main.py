@@ -13,6 +13,7 @@ _MODULES = {
     "run": "running",
     "check": "checking",
     "export": "exporting",
+    "import": "importing",
     "schema": "schemas",
     "templates": "templates",
     "offline-model": "offline",
@@ -34,7 +35,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         "superstep-studio",
         description="Draw, run, step, rewind, branch and export multi-agent workflows. Without a command: the window.",
-        epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or invalid document, 3 waiting for answers, 130 cancelled.",
+        epilog="Exit codes: 0 done, 1 failed, 2 wrong usage or invalid document, 3 waiting for answers, "
+        "4 imported with losses, 130 cancelled.",
     )
     top.add_argument("--version", action="version", version=f"superstep-studio {version()}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -47,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("file")
     export.add_argument("--to", required=True, choices=["agent-framework"])
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write into")
+    _add_import(commands.add_parser("import", help="take over a workflow of another program"))
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("of", nargs="?", default="workflow", choices=["workflow", "events"])
     commands.add_parser("templates", help="list the workflow templates")
@@ -56,6 +59,17 @@ def parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check that everything needed is there")
     doctor.add_argument("--probe", metavar="PROFILE", help="also ask the model of this profile one short question")
     return top
+
+
+def _add_import(taken: argparse.ArgumentParser) -> None:
+    taken.add_argument("source")
+    taken.add_argument("-o", "--output", required=True, metavar="FILE", help="the workflow file to write")
+    taken.add_argument("--kind", metavar="FORMAT", help="the format; default: found out by content")
+    taken.add_argument("--choice", metavar="NAME", help="which of several workflows, with --build the function to call")
+    taken.add_argument("--json", action="store_true", help="the report on standard output, as JSON")
+    taken.add_argument("--build", action="store_true", help="run the program to see what it builds")
+    taken.add_argument("--interpreter", metavar="PYTHON", help="with --build: the Python that runs it")
+    taken.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="with --build; default: 30")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -121,3 +121,39 @@ def test_help_version_and_the_hint_without_a_display(cli: Cli) -> None:
     assert "offline-model" in out
     assert cli("--version")[0] == 0
     assert "superstep-studio run FILE" in headless_hint()
+
+
+_FLOW = """name: small
+actions:
+  - kind: SendActivity
+    id: hello
+    activity: Hello
+"""
+
+
+def test_import_writes_a_workflow_file(cli: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "small.yaml"
+    source.write_text(_FLOW, encoding="utf-8")
+    code, out, err = cli("import", source, "-o", tmp_path / "small.workflow.json")
+    assert code == 0, err
+    assert out.splitlines() == [str(tmp_path / "small.workflow.json")]
+    assert "1 of 1 item imported" in err
+    assert cli("check", tmp_path / "small.workflow.json")[0] == 0
+
+
+def test_import_with_losses_gives_4_and_the_report(cli: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "bell.yaml"
+    source.write_text(_FLOW + "  - kind: RingTheBell\n    id: bell\n", encoding="utf-8")
+    code, out, _ = cli("import", source, "-o", tmp_path / "bell.workflow.json", "--json")
+    assert code == 4
+    entry = lines(out)[0]["entries"][0]
+    assert (entry["code"], entry["item"], entry["line"]) == ("unknown_item", "bell", 6)
+
+
+def test_import_of_something_foreign_gives_2(cli: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "letter.txt"
+    source.write_text("Dear Sir,\nit rains.\n", encoding="utf-8")
+    code, _, err = cli("import", source, "-o", tmp_path / "letter.workflow.json")
+    assert code == 2
+    assert "not known" in err
+    assert not (tmp_path / "letter.workflow.json").exists()
