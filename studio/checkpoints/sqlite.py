@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import struct
+import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 from functools import partial
@@ -154,22 +155,30 @@ class SqliteStore:
     async def load(self, id: str) -> Checkpoint:
         """See :meth:`studio.checkpoints.store.CheckpointStore.load`."""
         async with self._database.lock:
-            if self._database.removed_elsewhere():
-                self._forget()
-            entry = self._entry_of(id)
-            row = None if entry is None else self._one("SELECT parent, head, body FROM entry WHERE id=?", (entry,))
-            if row is None or entry is None:
-                raise CheckpointNotFound(id)
             try:
-                _, kind, origin, superstep, _, created, name = parsed_head(row[1])
-                parts = self._bodies.read(row[2], entry, id, superstep)
-                run, workflow, signature = self._all_origins(None)[origin]
-            except (ValueError, LookupError, AttributeError, TypeError, struct.error) as error:
+                found = self._found(id)
+            except sqlite3.Error as error:
+                raise self._database.trouble(error) from error
+            except (ValueError, LookupError, AttributeError, TypeError, struct.error, zlib.error) as error:
                 raise StoreError(f"{self._database.path} is damaged: checkpoint {id} cannot be read") from error
-            return Checkpoint(
-                id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
-                kind=_KINDS[kind], superstep=superstep, created=created, name=name, **parts,
-            )  # fmt: skip
+        if found is None:
+            raise CheckpointNotFound(id)
+        return found
+
+    def _found(self, id: str) -> Checkpoint | None:
+        if self._database.removed_elsewhere():
+            self._forget()
+        entry = self._entry_of(id)
+        row = None if entry is None else self._one("SELECT parent, head, body FROM entry WHERE id=?", (entry,))
+        if row is None or entry is None:
+            return None
+        _, kind, origin, superstep, _, created, name = parsed_head(row[1])
+        parts = self._bodies.read(row[2], entry, id, superstep)
+        run, workflow, signature = self._all_origins(None)[origin]
+        return Checkpoint(
+            id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
+            kind=_KINDS[kind], superstep=superstep, created=created, name=name, **parts,
+        )  # fmt: skip
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""

@@ -268,3 +268,134 @@ async def test_a_big_log_is_folded_while_saving(tmp_path: Path) -> None:
     store = SqliteStore(path, Codec())
     assert encode((await store.load("c599")).state)["text"].startswith("599x")
     await store.close()
+
+
+async def test_removed_entries_are_not_referred_to_by_another_connection(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    one, two = SqliteStore(path, Codec()), SqliteStore(path, Codec())
+    said = [user(f"{n} " + "words " * 30) for n in range(8)]
+    first = Checkpoint("c1", messages=(QueuedMessage("m", "a", None, said),))
+    await one.save(first)
+    await two.load("c1")
+    assert await one.delete(["c1"]) == 1
+    await two.save(replace(first, id="c2"))
+    await one.close()
+    await two.close()
+    three = SqliteStore(path, Codec())
+    assert (await three.load("c2")).messages == first.messages
+    await three.close()
+
+
+async def test_deleting_gives_the_room_back(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await conversation(path, 100)
+    before = size(path)
+    store = SqliteStore(path, Codec())
+    for turn in range(3):
+        infos = await store.infos()
+        kept = await store.load(infos[-1].id)
+        assert await store.prune(1) == len(infos) - 1
+        assert await store.load(kept.id) == kept
+        parent = kept.id
+        for number in range(100):
+            said = (*kept.messages[0].data[:50], user(f"{turn} {number} " + "words " * 80))
+            await store.save(
+                replace(kept, id=f"n{turn}.{number}", parent=parent, messages=(QueuedMessage("m", "a", None, said),))
+            )
+            parent = f"n{turn}.{number}"
+    await store.close()
+    assert size(path) < 3 * before
+
+
+@pytest.mark.parametrize("cut", [100, 5000, 0.5, 0.9])
+async def test_a_file_that_was_cut_or_scribbled_on_is_refused_with_the_reason(tmp_path: Path, cut: float) -> None:
+    path = tmp_path / "runs.db"
+    await conversation(path, 60)
+    data = path.read_bytes()
+    at = int(cut * len(data)) if isinstance(cut, float) else cut
+    path.write_bytes(data[:at] + b"\xff" * 4096 + data[at + 4096 :])
+    damaged, whole = 0, 0
+    try:
+        store = SqliteStore(path, Codec())
+    except StoreError as error:
+        assert "damaged" in str(error)
+        return
+    try:
+        for number, info in enumerate(await store.infos()):
+            loaded = await store.load(info.id)
+            assert [m.text.split()[0] for m in loaded.messages[0].data] == [str(n) for n in range(number + 1)]
+            whole += 1
+    except StoreError as error:
+        assert "damaged" in str(error)
+        damaged += 1
+    await store.close()
+    assert damaged or whole == 60
+
+
+async def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    for folder in (Path("/proc"), Path("/sys")):
+        if folder.exists():
+            with pytest.raises(StoreError, match="cannot be written"):
+                SqliteStore(folder / "runs.db", Codec())
+
+
+CHILD_SAVES = """
+import asyncio, sys
+from studio.agents.messages import user
+from studio.checkpoints import Checkpoint, QueuedMessage, SqliteStore
+from studio.engine import Codec
+
+async def main():
+    store = SqliteStore(sys.argv[1], Codec())
+    for number in range(60):
+        said = [user(f"{sys.argv[2]} {n} " + "x" * 200) for n in range(number + 1)]
+        messages = (QueuedMessage("m", "a", None, said),)
+        await store.save(Checkpoint(f"{sys.argv[2]}{number}", run=sys.argv[2], messages=messages))
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_two_processes_on_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    command = [sys.executable, "-c", CHILD_SAVES, str(path)]
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    for done in await asyncio.gather(*(asyncio.to_thread(run, name) for name in "ab")):
+        assert done.returncode == 0, done.stderr
+    store = SqliteStore(path, Codec())
+    assert len(await store.infos()) == 120
+    for name in "ab":
+        for number in (0, 30, 59):
+            loaded = await store.load(f"{name}{number}")
+            assert [m.text.split()[:2] for m in loaded.messages[0].data] == [[name, str(n)] for n in range(number + 1)]
+    await store.close()
+
+
+async def test_large_values_are_written_off_the_loop(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "runs.db", Codec())
+    big = ["word " * 400_000 + str(n) for n in range(4)]
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    others_task = asyncio.ensure_future(others())
+    await store.save(Checkpoint("c", state={"big": big}))
+    others_task.cancel()
+    assert turns > 20
+    assert (await store.load("c")).state["big"] == big
+    await store.close()
+
+
+def test_nothing_is_ever_unpickled() -> None:
+    for room in ("checkpoints", "engine"):
+        for file in (ROOT / "studio" / room).rglob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            assert "pickle" not in text.replace("never pickled", ""), file

@@ -18,6 +18,7 @@ from studio.checkpoints import (
     PendingRequest,
     QueuedMessage,
     SqliteStore,
+    StoreError,
     UnknownType,
 )
 from studio.engine import Codec, Record, SubRequest, encode
@@ -139,3 +140,103 @@ async def test_a_question_of_a_nested_workflow(store: CheckpointStore) -> None:
     request = SubRequest("sub", "q", "r", {"x": 1}, "str")
     await store.save(Checkpoint("c", messages=(QueuedMessage("m", "sub", None, request),)))
     assert (await store.load("c")).messages[0].data == request
+
+
+async def test_latest_of_all_and_of_a_run(store: CheckpointStore) -> None:
+    assert await store.latest() is None
+    for number, run in enumerate(("one", "two", "one", "two")):
+        await store.save(replace(full(f"c{number}"), run=run))
+    found = [await store.latest(), await store.latest("one"), await store.latest("nobody")]
+    assert [info.id if info else None for info in found] == ["c3", "c2", None]
+
+
+async def chain(store: CheckpointStore, count: int = 6) -> list[Checkpoint]:
+    """A conversation that grows, with two branches from the third checkpoint."""
+    saved = []
+    for number in range(count):
+        parent = None if number == 0 else f"c{2 if number == 4 else number - 1}"
+        said = tuple(user(f"{n} {LONG}") for n in range(number + 5))
+        saved.append(
+            Checkpoint(
+                f"c{number}",
+                parent,
+                "run",
+                superstep=number,
+                messages=(QueuedMessage(f"m{number}", "a", None, list(said)),),
+                state={"n": number, "same": LONG, **({"once": 1} if number == 1 else {})},
+                executors={"a": {"cache": said}, "b": {"k": [1]}, **({} if number == 3 else {"c": {"n": number}})},
+            )
+        )
+        await store.save(saved[-1])
+    return saved
+
+
+async def test_branches(store: CheckpointStore) -> None:
+    saved = await chain(store)
+    assert [(i.id, i.parent) for i in await store.infos()] == [(c.id, c.parent) for c in saved]
+    for checkpoint in saved:
+        assert await store.load(checkpoint.id) == checkpoint
+
+
+@pytest.mark.parametrize("gone", [["c0"], ["c2"], ["c1", "c3"], ["c5"], ["c0", "c1", "c2", "c3", "c4"]])
+async def test_delete_leaves_the_others_as_they_are(store: CheckpointStore, gone: list[str]) -> None:
+    saved = await chain(store)
+    assert await store.delete([*gone, "nobody"]) == len(gone)
+    kept = [c for c in saved if c.id not in gone]
+    assert [i.id for i in await store.infos()] == [c.id for c in kept]
+    for checkpoint in kept:
+        assert await store.load(checkpoint.id) == checkpoint
+    for id in gone:
+        with pytest.raises(CheckpointNotFound):
+            await store.load(id)
+    more = replace(saved[-1], id="more", parent=saved[-1].id)
+    await store.save(more)
+    assert await store.load("more") == more
+
+
+async def test_prune_keeps_the_last_ones_of_a_run(store: CheckpointStore) -> None:
+    saved = await chain(store)
+    await store.save(Checkpoint("other", run="other"))
+    assert await store.prune(2, "run") == 4
+    assert [i.id for i in await store.infos()] == ["c4", "c5", "other"]
+    assert await store.load("c5") == saved[5]
+    assert await store.prune(9) == 0
+
+
+async def test_large_values_come_back(store: CheckpointStore) -> None:
+    big = "x" * 300_000
+    saved = Checkpoint(
+        "c",
+        messages=(QueuedMessage("m", "a", None, assistant(big, "a")),),
+        state={"text": big, "bytes": b"\0" * 200_000, "many": [f"{n} {LONG}" for n in range(2000)]},
+    )
+    await store.save(saved)
+    assert await store.load("c") == saved
+    await store.save(replace(saved, id="d", parent="c"))
+    assert (await store.load("d")).state == saved.state
+
+
+async def test_strange_texts_come_back(store: CheckpointStore) -> None:
+    texts = ["\x1f", "~a\x1fb", "~", "\ud800 alone", "\0", '{"#":1}', "é" * 60, "", "~t" * 40, "a\x1fb" * 30]
+    saved = Checkpoint(
+        "c",
+        messages=tuple(QueuedMessage(f"m{n}", "a", None, user(text)) for n, text in enumerate(texts)),
+        state={"list": texts, "few": texts[:3], "dict": {text: text for text in texts}, "tuple": tuple(texts[:2])},
+        executors={"a": {"said": tuple(assistant(text, text or None) for text in texts)}},
+    )
+    await store.save(saved)
+    assert await store.load("c") == saved
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, lambda: 1, {"deep": [object()]}, Exception("x")])
+async def test_values_that_only_pickle_could_save_are_refused(store: CheckpointStore, value: Any) -> None:
+    with pytest.raises(UnknownType):
+        await store.save(Checkpoint("c", state={"v": value}))
+    assert await store.infos() == []
+
+
+async def test_a_second_checkpoint_with_the_same_id_is_refused(store: CheckpointStore) -> None:
+    await store.save(Checkpoint("c", state={"k": 1}))
+    with pytest.raises(StoreError, match="there already"):
+        await store.save(Checkpoint("c", state={"k": 2}))
+    assert (await store.load("c")).state == {"k": 1}
