@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +23,7 @@ from studio.agents.messages import AgentReply, AgentUpdate, Part, ToolCall
 from studio.agents.reading import StallWatch, provider_errors
 from studio.agents.retries import RetryPolicy
 from studio.agents.sse import SseReader
+from studio.agents.switches import Switches
 from studio.agents.wire import wire_messages, wire_options
 
 if TYPE_CHECKING:
@@ -62,7 +64,11 @@ class OpenAIChatClient:
                 await self._retries.pass_gate(request.call, hooks)
                 sink = _Sink(chunk)
                 try:
-                    return await self._try(request, sink)
+                    reply = await self._try(request, sink)
+                    if learned or not self._disobeyed(request, reply) or sink.streams:
+                        return reply
+                    learned = True
+                    hooks.model_call_retried(request.call, attempt, 0, "the named tool was not called")
                 except ProviderError as error:
                     error.hide((self._settings.api_key, *self._settings.headers.values()))
                     if sink.started:
@@ -180,6 +186,23 @@ class OpenAIChatClient:
 
     # ------------------------------------------------------------------------------------------------- failures
 
+    def _disobeyed(self, request: ChatRequest, reply: AgentReply) -> bool:
+        """Whether a tool that was forced by name was not called; from now on it is forced in the other way."""
+        choice = request.options.tool_choice
+        if choice in (None, "auto", "none", "required") or len(request.tools) < 2:
+            return False
+        if self.switches.forced_tool != "by name":
+            return False
+        if any(isinstance(p, ToolCall) and p.name == choice for m in reply.messages for p in m.parts):
+            return False
+        self._learned("tool_choice", replace(self.switches, forced_tool="required"))
+        return True
+
+    def _learned(self, parameter: str, switches: Switches) -> None:
+        self.switches = switches
+        if self._settings.learned is not None:
+            self._settings.learned(parameter, switches)
+
     def _learns(self, error: ProviderError, request: ChatRequest, stream: bool) -> bool:
         """Whether the call can be made at once without the thing that the provider refused."""
         if not error.parameter:
@@ -187,9 +210,7 @@ class OpenAIChatClient:
         changed = self.switches.learned(error.parameter, self._body(request, stream))
         if changed is None:
             return False
-        self.switches = changed
-        if self._settings.learned is not None:
-            self._settings.learned(error.parameter, changed)
+        self._learned(error.parameter, changed)
         return True
 
 

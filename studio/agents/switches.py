@@ -25,7 +25,7 @@ class Switches:
     left_out: frozenset[str] = frozenset()
     """Settings that are not sent although they are set."""
     forced_tool: Literal["by name", "required", "never"] = "by name"
-    """How a tool is forced: by its name; by "required", which says less; not at all."""
+    """How a tool is forced: by its name; by "required" with no other tool in sight; not at all."""
     answer_format: AnswerFormat = "json_schema"
     """How a schema of the answer is asked for; "prompt" only asks in words."""
     strict: bool = True
@@ -39,6 +39,8 @@ class Switches:
         choice = changed.get("tool_choice")
         if isinstance(choice, Mapping) and self.forced_tool != "by name":
             changed["tool_choice"] = "required"
+            if self.forced_tool == "required":
+                changed["tools"] = [t for t in changed["tools"] if t["function"]["name"] == choice["function"]["name"]]
         if changed.get("tool_choice") == "required" and self.forced_tool == "never":
             del changed["tool_choice"]
         if isinstance(changed.get("response_format"), Mapping):

@@ -133,8 +133,9 @@ def test_loopback(url: str, own: bool) -> None:
 
 def test_importing_loads_no_client() -> None:
     code = (
-        "import sys, studio.agents, studio.agents.offline\n"
-        "bad = {'openai', 'httpx2', 'pydantic', 'anyio'} & set(sys.modules)\n"
+        "import sys, studio.agents.agent, studio.agents.openai_client, studio.agents.offline, studio.agents.runner\n"
+        "import studio.agents.mcp, studio.agents.cassettes, studio.agents.prices, studio.engine.hosts.runner\n"
+        "bad = {'openai', 'httpx2', 'pydantic', 'anyio', 'mcp'} & set(sys.modules)\n"
         "assert not bad, bad"
     )
     root = Path(__file__).parents[2]

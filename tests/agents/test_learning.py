@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from studio.agents import (
 )
 from studio.agents.switches import Switches
 from tests.agents.conftest import MakeClient, Notes
+from tests.fakes.scripted_client import ScriptedClient
 from tests.fakes.scripted_server import Given, ScriptedServer
 
 SCHEMA = {
@@ -80,11 +82,33 @@ async def test_one_setting_is_changed_and_remembered(name: str, make_client: Mak
         assert before.get(parameter) is not None
         assert after.get(key) == expected
         changed = {k for k in {*before, *after} if before.get(k) != after.get(k)}
-        assert changed <= {parameter, key, "messages"}
+        assert changed <= {parameter, key, "messages", *(["tools"] if name == "D24 named tool" else [])}
         assert notes.retries == [(1, 0, f"{parameter} is not supported")]
         assert learned == [parameter]
         await client.complete(request, chunk=None, hooks=notes)
         assert server.received[2].body == after
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_d24_named_tool_that_was_ignored(stream: bool, make_client: MakeClient) -> None:
+    """Asked again at once unless the answer was shown already; later calls show that tool alone."""
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    obeyed = Given(
+        [json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode()],
+        type="application/json",
+    )
+    async with ScriptedServer(whole("I would rather talk"), obeyed) as server:
+        client = make_client(server.url)
+        request = ChatRequest((user("hi"),), tools=TOOLS, options=ChatOptions(tool_choice="look"))
+        reply = await client.complete(request, chunk=(lambda update: None) if stream else None, hooks=Notes())
+        assert len(server.received) == (1 if stream else 2)
+        if stream:
+            assert reply.text == "I would rather talk"
+            reply = await client.complete(request, chunk=None, hooks=Notes())
+        assert [p.name for m in reply.messages for p in m.parts if isinstance(p, ToolCall)] == ["look"]
+        body = server.received[1].body
+        assert (body["tool_choice"], [t["function"]["name"] for t in body["tools"]]) == ("required", ["look"])
 
 
 async def test_limit_whose_message_names_both(make_client: MakeClient) -> None:
@@ -231,12 +255,8 @@ async def test_d35_d37_kinds_of_refusals(
 
 
 def test_fenced_json_is_a_value() -> None:
-    from tests.fakes.scripted_client import ScriptedClient
-
     async def value(text: str) -> Any:
         return (await Agent("bot", ScriptedClient([text]), output_schema=SCHEMA).run([user("q")])).value
-
-    import asyncio
 
     assert asyncio.run(value('```json\n{"ok": true}\n```')) == {"ok": True}
     assert asyncio.run(value("no json")) is None
