@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.agents.messages import AgentUpdate, Text, Usage
+from studio.agents.messages import AgentUpdate, Usage
 from studio.assembly.texts import type_name, value_text
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.refusals import Refusals
@@ -63,6 +63,8 @@ class RunViews:
         self._output_by_invocation: dict[str, OutputView] = {}
         self._answers: list[AnswerView] = []
         self._superstep = 0
+        self._outputs_before = 0
+        """How many outputs there were before the superstep."""
         self._changed = _Changed()
 
     def fold(self, event: ev.Event) -> None:
@@ -166,6 +168,7 @@ class RunViews:
         if event.inside:
             return
         self._superstep = event.superstep
+        self._outputs_before = len(self.outputs)
         self.supersteps.append(SuperstepView(event.superstep, event.t, answers=self._answers))
         self._answers = []
         self._changed.supersteps.add(event.superstep)
@@ -226,13 +229,19 @@ class RunViews:
         text = value_text(event.data)
         before = self._output_by_invocation.get(event.invocation) if chunk else None
         if before is not None and before.intermediate == event.intermediate:
-            before.text += text
-            before.data = AgentUpdate((Text(before.text),), author=event.data.author)
+            before.grow(text, event.data.author)
             return
-        view = OutputView(event.node, event.superstep, text, event.data, event.intermediate)
-        self.outputs.append(view)
+        view = OutputView(event.node, event.superstep, text, event.data, event.intermediate, event.order)
+        self._place_output(view)
         if chunk:
             self._output_by_invocation[event.invocation] = view
+
+    def _place_output(self, view: OutputView) -> None:
+        """Outputs of one superstep stand in delivery order, whichever arrives first."""
+        at = len(self.outputs)
+        while at > self._outputs_before and self.outputs[at - 1].order > view.order:
+            at -= 1
+        self.outputs.insert(at, view)
 
     def _message_queued(self, event: ev.MessageQueued) -> None:
         if event.inside:

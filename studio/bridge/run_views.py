@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from studio.agents.messages import Usage
+from studio.agents.messages import AgentUpdate, Text, Usage
 
 NodeStatus = Literal["idle", "queued", "running", "done", "failed", "waiting", "stopped"]
 
@@ -114,15 +114,43 @@ class RequestView:
     """The engine's name of the answer's type."""
 
 
-@dataclass(slots=True)
 class OutputView:
-    """An output of the run."""
+    """An output of the run. One that is streamed grows; its parts are joined when somebody reads it."""
 
-    node: str
-    superstep: int
-    text: str
-    data: Any
-    intermediate: bool = False
+    __slots__ = ("_data", "_grown", "_parts", "intermediate", "node", "order", "superstep")
+
+    def __init__(
+        self,
+        node: str,
+        superstep: int,
+        text: str,
+        data: Any,
+        intermediate: bool = False,
+        order: tuple[int, ...] = (),
+    ) -> None:
+        self.node, self.superstep, self.intermediate, self.order = node, superstep, intermediate, order
+        self._parts = [text]
+        self._data = data
+        self._grown: tuple[str | None] | None = None
+
+    def grow(self, text: str, author: str | None) -> None:
+        """The next chunk of a streamed output."""
+        self._parts.append(text)
+        self._grown, self._data = (author,), None
+
+    @property
+    def text(self) -> str:
+        """All of it so far."""
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0]
+
+    @property
+    def data(self) -> Any:
+        """What was yielded; the chunks of a stream as one."""
+        if self._data is None and self._grown is not None:
+            self._data = AgentUpdate((Text(self.text),), author=self._grown[0])
+        return self._data
 
 
 @dataclass(slots=True)

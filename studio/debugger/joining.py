@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeGuard
 
 from studio.agents.messages import AgentUpdate, Text
@@ -77,7 +78,7 @@ class _Stream:
             text, chunks = "".join(t.text for t in tokens), sum(t.chunks for t in tokens)
             return TokensArrived(first.t, first.node, first.invocation, text, first.kind, first.inside, chunks)
         data = _joined([p.data for p in self.parts if isinstance(p, OutputYielded)])
-        return OutputYielded(first.t, first.superstep, first.node, first.invocation, data, first.intermediate)
+        return replace(first, data=data)
 
 
 def _is_text_chunk(data: object) -> TypeGuard[AgentUpdate]:

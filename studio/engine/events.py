@@ -87,6 +87,8 @@ class OutputYielded:
     invocation: str
     data: Any
     intermediate: bool = False
+    order: tuple[int, ...] = ()
+    """Place of the invocation in its superstep's delivery order; empty in logs of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ class Scope:
         (self._intermediate if between else self._outputs).append((rank, data))
         if self.emit is not None and not self.inside:
             t = perf_counter() - self.started
-            self.emit(_output_yielded(t, self.superstep, node, invocation, data, between))
+            self.emit(_output_yielded(t, self.superstep, node, invocation, data, between, rank))
 
     def settle(self, *, by_arrival: bool) -> None:
         """The outputs of a superstep are complete: they take their place in delivery order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.agents.messages import Usage
+from studio.agents.messages import AgentUpdate, Text, Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.refusals import Refusals
@@ -79,3 +79,27 @@ def test_a_refused_edge_says_what_was_measured() -> None:
     views.fold(ev.MessageQueued(0.0, 1, "m2", "a", None, {"score": 9, "said": "please"}))
     views.fold(ev.MessageRouted(0.1, 2, "m2", "first", "a", "d", False, "selection"))
     assert views.messages[1].routes[0][3] == "selection"
+
+
+def test_outputs_of_one_superstep_stand_in_delivery_order() -> None:
+    views = RunViews()
+    for event in (
+        ev.SuperstepStarted(0.0, 1),
+        ev.OutputYielded(0.1, 1, "begin", "i0", "begin", order=(3, 0, 0)),
+        ev.SuperstepStarted(0.2, 2),
+        ev.OutputYielded(0.3, 2, "right", "i2", "right", order=(1, 0, 1)),
+        ev.OutputYielded(0.4, 2, "left", "i1", "left", order=(1, 0, 0)),
+        ev.OutputYielded(0.5, 2, "left", "i1", "left again", order=(1, 0, 0)),
+    ):
+        views.fold(event)
+    assert [o.text for o in views.outputs] == ["begin", "left", "left again", "right"]
+
+
+def test_chunks_of_a_streamed_output_are_joined_when_read() -> None:
+    views = RunViews()
+    views.fold(ev.OutputYielded(0.0, 1, "writer", "i1", AgentUpdate((Text("one "),), author="Writer")))
+    for word in ("two ", "three"):
+        views.fold(ev.OutputYielded(0.0, 1, "writer", "i1", AgentUpdate((Text(word),), author="Writer")))
+    [output] = views.outputs
+    assert output.data == AgentUpdate((Text("one two three"),), author="Writer")
+    assert output.text == "one two three"
