@@ -23,7 +23,8 @@ def function(module: Module, owner: str, condition: Condition) -> str:
         rules = condition.kind == "rules"
         expression = _rule(module, condition.rule) if rules else _expression(module, condition.expression)
         doc = describe(condition).replace("\\", "").replace('"', "'")
-        block = f'# condition: {owner}\ndef {name}(message: Any{stateful}) -> bool:\n    """{doc}"""\n    return {expression}'
+        head = f"# condition: {owner}\ndef {name}(message: Any{stateful}) -> bool:"
+        block = f'{head}\n    """{doc}"""\n    return {expression}'
     module.blocks.append(block)
     return name
 
