@@ -67,7 +67,6 @@ class Card:
     chip_icon: str = ""
     severity: str = ""
     """The worst problem of a junction."""
-    tooltip: str = ""
 
 
 def subtitle_of(workflow: Workflow, node: Node) -> str:
@@ -161,15 +160,7 @@ def card_of(
         port_in="" if generic_input else "circle",
         port_out="" if generic_end else "square" if human else "circle",
         missing=isinstance(node, UnknownNode),
-        tooltip=_tooltip(node, view, problems),
     )
-
-
-def _tooltip(node: Node, view: NodeView | None, problems: Sequence[Problem]) -> str:
-    lines = [f"{node.name or node.id}  ({node.id})", *(p.message for p in problems[:4])]
-    if view is not None and view.error:
-        lines.append(view.error)
-    return "\n".join(lines)
 
 
 def octagon_of(run: RunModel, node: str) -> OctagonVariant | None:
@@ -185,7 +176,7 @@ def worst(problems: Sequence[Problem]) -> str:
 
 
 def problem_badge(problems: Sequence[Problem]) -> Badge | None:
-    """Icon and count of errors and warnings; the worst decides the look. Hints are in the tooltip only."""
+    """Icon and count of errors and warnings; the worst decides the look. Hints are in the card beside the pointer."""
     count = str(sum(p.severity != "info" for p in problems))
     match worst(problems):
         case "error":
@@ -247,7 +238,6 @@ def join_card(
         octagon=octagon_of(run, node.id),
         note=next_step.get(node.id, ""),
         severity=worst(problems),
-        tooltip=_tooltip(node, view, problems),
     )
 
 

@@ -125,13 +125,12 @@ class Contents:
             card = join_card(self.workflow, thing, run, problems, steps)
             return item.show_card(card, JOIN[0], place.height or JOIN[1], carrying=thing.id in steps)
         severity = worst(problems)
-        tooltip = "\n".join((getattr(thing, "name", ""), *(p.message for p in problems[:4])))
         if isinstance(thing, FanOutEdge):
             chosen = tr("chooses by message") if thing.selection else ""
-            card = Card("fan_out", thing.name, chip=chosen, severity=severity, tooltip=tooltip)
+            card = Card("fan_out", thing.name, chip=chosen, severity=severity)
             return item.show_card(card, FAN_OUT[0], place.height or FAN_OUT[1])
         name = thing.name if isinstance(thing, SwitchEdge) else ""
-        return item.show_card(Card("switch", name, chip=name, severity=severity, tooltip=tooltip), *SwitchItem.size)
+        return item.show_card(Card("switch", name, chip=name, severity=severity), *SwitchItem.size)
 
     def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> set[str]:
         """Puts frames around their members; returns those that moved or have another size."""

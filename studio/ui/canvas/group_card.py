@@ -61,7 +61,6 @@ def group_card(
     badges = [problem_badge(found)]
     if workflow.start in inside:
         badges.append(Badge(tr("Start"), "flag", token="accent"))
-    names = "\n".join(n.name or n.id for n in nodes[:8])
     return Card(
         kind=group.kind,
         title=group.name,
@@ -70,5 +69,4 @@ def group_card(
         badges=tuple(b for b in badges if b is not None),
         port_in="",
         port_out="",
-        tooltip=f"{group.name}\n{names}",
     )

@@ -67,11 +67,6 @@ class DrawnItem(QGraphicsItem):
         self.setZValue(self.layer)
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
 
-    @property
-    def tooltip(self) -> str:
-        """What hovering says."""
-        return str(getattr(getattr(self, "card", None), "tooltip", ""))
-
     # ---- geometry
 
     @property

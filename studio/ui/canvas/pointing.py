@@ -21,8 +21,10 @@ from studio.ui.canvas.gestures import (
     Pointer,
     ResizeGesture,
 )
+from studio.ui.canvas.hover_words import HoverWords, hover_words
 from studio.ui.canvas.picking import NOTHING, Hit, pick
 from studio.ui.canvas.shaping import Shaping
+from studio.ui.canvas.value_card import ValueCard
 from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class Pointing(Shaping):
         self._along: str | None = None
         """The item that was last selected with everything it leads to."""
         self._hover = NOTHING
+        self.value_card = ValueCard(theme, self)
+        self._rests_at = QPoint()
         self._last: Pointer | None = None
         self._edge_timer = QTimer(self)
         self._edge_timer.setInterval(EDGE_MS)
@@ -168,6 +172,7 @@ class Pointing(Shaping):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.finish_motion()
+        self.value_card.dismiss()
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         at = self.pointer(event)
         button = event.button()
@@ -201,6 +206,7 @@ class Pointing(Shaping):
                 self.begin(gesture, pressed)
                 gesture.move(at)
         else:
+            self._rests_at = at.view.toPoint()
             self.set_hover(self.pick(at.scene))
         event.accept()
 
@@ -265,13 +271,13 @@ class Pointing(Shaping):
         """Shows what is under the pointer as hovered."""
         if hit == self._hover:
             return
+        self._show_value(hit)
         scene = self.canvas_scene
         for old, on in ((self._hover, False), (hit, True)):
             item = scene.items_by_id.get(old.id)
             edge = scene.line_layer.items.get(old.id)
             if item is not None:
                 item.mark("hovered", on)
-                item.setToolTip(item.tooltip if on else "")
             elif edge is not None:
                 edge.mark("hovered", on)
                 scene.line_layer.show_chips()
@@ -282,12 +288,25 @@ class Pointing(Shaping):
         else:
             self.viewport().setCursor(cursor)
 
+    def _show_value(self, hit: Hit) -> None:
+        """The card with the last value comes after a moment."""
+        if not hit.id or self.gesture is not None or self._press is not None:
+            self.value_card.leave()
+            return
+
+        def words() -> HoverWords | None:
+            workspace = self.workspace
+            return hover_words(self.canvas_scene, workspace, hit) if workspace is not None else None
+
+        self.value_card.rest_on(words, self._rests_at)
+
     def leaveEvent(self, event: QEvent) -> None:
         self.set_hover(NOTHING)
         super().leaveEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self.finish_motion()
+        self.value_card.dismiss()
         delta = event.angleDelta()
         if event.modifiers() & _CTRL:
             self.set_zoom(self.zoom * WHEEL_STEP ** (delta.y() / 120.0), event.position())

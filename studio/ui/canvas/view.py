@@ -57,6 +57,7 @@ class CanvasView(Pointing):
     def set_workspace(self, workspace: Workspace | None) -> None:
         """Shows another workspace, or nothing."""
         self.cancel_gesture()
+        self.value_card.dismiss()
         self.prompts.close()
         if self.workspace is not None:
             self.workspace.selection.reveal_requested.disconnect(self.reveal)
@@ -115,6 +116,7 @@ class CanvasView(Pointing):
     def _on_document_changed(self, _changes: object) -> None:
         # A step of undo, or of another panel, while something is dragged: what the gesture knows is no longer so.
         self._key_shift = None
+        self.value_card.dismiss()
         self.cancel_gesture()
 
     def _on_scene_about_to_clear(self) -> None:

@@ -31,11 +31,13 @@ def make_workspace(qapp: object) -> Iterator[Callable[[Workflow], Workspace]]:
 
 
 @pytest.fixture
-def make_canvas(qtbot: QtBot, theme: Theme, make_workspace: Callable[[Workflow], Workspace]) -> Make:
+def make_canvas(qtbot: QtBot, theme: Theme, make_workspace: Callable[[Workflow], Workspace]) -> Iterator[Make]:
     """Makes canvases; zoom is 100 % and the origin of the scene is at (100, 100)."""
+    made: list[CanvasView] = []  # the collector must not find one while its scene works
 
     def make(workflow: Workflow) -> CanvasView:
         view = CanvasView(theme)
+        made.append(view)
         qtbot.addWidget(view)
         view.motion = False
         view.resize(1000, 700)
@@ -46,7 +48,9 @@ def make_canvas(qtbot: QtBot, theme: Theme, make_workspace: Callable[[Workflow],
         view.setFocus()
         return view
 
-    return make
+    yield make
+    for view in made:
+        view.set_workspace(None)
 
 
 def place(view: CanvasView) -> None:
