@@ -188,6 +188,11 @@ class RunModel(RunTurns):
         own = self._tree.own_checkpoints(branch)
         return len(own), sum(view.bytes for view in own), sum(bool(v.name or v.pinned) for v in own)
 
+    def forks_of(self, branch: str) -> int:
+        """How many branches begin at a checkpoint of this one."""
+        own = {view.checkpoint for view in self._tree.own_checkpoints(branch)}
+        return len({c.branch for c in self.checkpoints if c.parent in own and c.branch != branch})
+
     def delete_branch(self, branch: str) -> None:
         """Deletes a branch with its checkpoints and its log, for ever. Branches that were forked from it stay."""
         if self._tree.branch(branch) is not None and self._may("restore"):

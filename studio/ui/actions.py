@@ -69,6 +69,10 @@ def on_checkpoint(command: str) -> Callable[[Situation], Reason]:
     return why
 
 
+def _on_any_checkpoint(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if now.checkpoint else "Select a checkpoint.")
+
+
 def on_run(command: str) -> Callable[[Situation], Reason]:
     def why(now: Situation) -> Reason:
         return on_tab(now) or now.run.get(command, "")
@@ -224,6 +228,10 @@ CHECKPOINTS = (
            hint="Show the moment of the selected checkpoint and pause there"),
     Action("checkpoint.fork", "Fork", "Checkpoints", 0, "git-branch", why_not=on_checkpoint("fork"),
            hint="Run a new branch from the selected checkpoint"),
+    Action("checkpoint.resume", "Resume", "Checkpoints", 0, "own:play", why_not=on_run("resume"),
+           hint="Go on with the interrupted run that is shown, on its own branch"),
+    Action("checkpoint.name", "Name checkpoint…", "Checkpoints", 1, "", why_not=_on_any_checkpoint),
+    Action("checkpoint.pin", "Pin or unpin checkpoint", "Checkpoints", 1, "pin", why_not=_on_any_checkpoint),
     Action("checkpoint.show", "Go to the checkpoint strip", "Checkpoints", 1, "", why_not=on_workflow),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check, Facts
+from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -28,13 +29,6 @@ def checkpoint_title(view: CheckpointView) -> str:
     if view.kind == "answers":
         return tr("Checkpoint with answers")
     return tr("Checkpoint after superstep {number}").format(number=view.superstep)
-
-
-def size_text(size: int) -> str:
-    """Bytes for people: "58 kB"."""
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
 def _queued_words(number: int) -> str:

@@ -32,3 +32,10 @@ def seconds_text(seconds: float) -> str:
 def money_text(dollars: float) -> str:
     """Dollars with three decimals."""
     return f"${dollars:.3f}"
+
+
+def size_text(size: int) -> str:
+    """Bytes: ``58 kB``, ``1.4 MB``."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

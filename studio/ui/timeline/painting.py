@@ -38,6 +38,8 @@ class Shown(Protocol):
 
     def column_x(self, column: int) -> int: ...
 
+    def name_rect(self, track: Track) -> QRectF: ...
+
     def hasFocus(self) -> bool: ...
 
 
@@ -221,16 +223,14 @@ class TimelinePainter:
         first = self._plan.at(track.first, track.row)
         if first is None:
             return
-        at = self._view.center(first)
+        at, place = self._view.center(first), self._view.name_rect(track)
         font = self._theme.font("small-strong")
         metrics = QFontMetrics(font)
-        parent = self._plan.by_id.get(first.parent or "")
         self._painter.setFont(font)
         self._painter.setPen(self._theme.color("text"))
-        if parent is not None:
-            start = at.x() + 16 if first.between else self._view.center(parent).x() + 48
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._m.pitch - 64)
-            self._painter.drawText(QPointF(start, at.y() - 6), shown)
+        if self._plan.by_id.get(first.parent or "") is not None:
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, round(place.width()))
+            self._painter.drawText(QPointF(place.left(), at.y() - 6), shown)
             return
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideLeft, self._m.left - 24)
         width = metrics.horizontalAdvance(shown)

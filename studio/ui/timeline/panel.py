@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -11,7 +12,8 @@ from studio.debugger.states import RunState
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.legend import Legend
-from studio.ui.timeline.plan import arrange
+from studio.ui.timeline.menu import Entry, ask_delete, make_menu
+from studio.ui.timeline.plan import Spot, Track, arrange
 from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
@@ -49,6 +51,11 @@ class TimelinePanel(Panel):
         self.view.picked.connect(self._on_view_picked)
         self.view.restore_requested.connect(self.restore)
         self.view.fork_requested.connect(self.fork)
+        self.view.branch_requested.connect(self.show_branch)
+        self.view.named.connect(self._on_view_named)
+        self.view.branch_named.connect(self._on_view_branch_named)
+        self.view.pin_requested.connect(self.pin)
+        self.view.menu_requested.connect(self._on_view_menu_requested)
         row.addWidget(self.view, 1)
         row.addWidget(self._make_side())
         self._stack.addWidget(content)
@@ -96,6 +103,38 @@ class TimelinePanel(Panel):
         if self.workspace is not None and chosen is not None and self._may("fork", chosen):
             self.workspace.run.fork(chosen)
 
+    def show_branch(self, branch: str) -> None:
+        """Shows a branch at its end, with its forms if it waits for answers."""
+        if self.workspace is not None:
+            self.workspace.run.show_branch(branch)
+
+    def resume(self) -> None:
+        """Goes on with the interrupted branch that is selected or shown; shows one that waits for an answer."""
+        track = self._unfinished()
+        if self.workspace is None or track is None:
+            return
+        if track.state == "waiting":
+            self.show_branch(track.branch)
+        else:
+            self.workspace.run.resume(track.branch)
+
+    def rename(self) -> None:
+        """Opens a field for the name of the selected checkpoint."""
+        chosen = self._chosen()
+        if chosen is not None:
+            self.view.edit_name(chosen)
+
+    def pin(self, checkpoint: str | None = None) -> None:
+        """Pins a checkpoint (default: the selected one), or takes the pin away."""
+        spot = self.view.plan.by_id.get(checkpoint or self._chosen() or "")
+        if self.workspace is not None and spot is not None:
+            self.workspace.run.mark(spot.checkpoint, pinned=not spot.pinned)
+
+    def delete_branch(self, branch: str) -> None:
+        """Deletes a branch, after a question with numbers."""
+        if self.workspace is not None:
+            ask_delete(self.theme, self, self.workspace.run, branch)
+
     def summary(self) -> str:
         """For a folded header: "Run 12 · 9 checkpoints · 2 branches"; "" without any."""
         if self.workspace is None or not self.workspace.run.checkpoints:
@@ -119,32 +158,65 @@ class TimelinePanel(Panel):
         self.restore_button.clicked.connect(lambda: self.restore())
         self.fork_button = Button(self.theme, tr("Fork"), "git-branch", small=True)
         self.fork_button.clicked.connect(lambda: self.fork())
-        self.restore_button.at_left = self.fork_button.at_left = True
-        column.addWidget(self.restore_button)
-        column.addWidget(self.fork_button)
+        self.resume_button = Button(self.theme, tr("Resume"), "own:play", "primary", small=True)
+        self.resume_button.clicked.connect(self.resume)
+        for button in (self.restore_button, self.fork_button, self.resume_button):
+            button.at_left = True
+            column.addWidget(button)
         column.addStretch(1)
         return side
 
     def _chosen(self) -> str | None:
         return self.workspace.selection.checkpoint if self.workspace is not None else None
 
+    def _unfinished(self) -> Track | None:
+        """The branch that *Resume* is about: the selected one, else the shown one, else the newest."""
+        tracks, chosen = self.view.plan.tracks, self.view.plan.by_id.get(self._chosen() or "")
+        run = self.workspace.run if self.workspace is not None else None
+        if run is None or not tracks:
+            return None
+        newest = max(tracks, key=lambda t: (t.number, t.row))
+        shown = next((t for t in tracks if t.branch == run.branch), newest)
+        track = tracks[chosen.row] if chosen is not None else shown
+        answerable = track.state == "waiting" and not run.requests
+        return track if answerable or run.is_interrupted(track.branch) else None
+
     def _may(self, command: str, checkpoint: str) -> bool:
         assert self.workspace is not None
         spot = self.view.plan.by_id.get(checkpoint)
         return spot is not None and spot.glyph != "broken" and self.workspace.run.can(command)[0]
 
+    def _show_resume(self) -> None:
+        track = self._unfinished()
+        self.resume_button.setVisible(track is not None)
+        if track is not None and self.workspace is not None:
+            waits = track.state == "waiting"
+            allowed, why = self.workspace.run.can("restore")
+            names = {"branch": track.name, "number": track.number}
+            hint = (
+                tr("Show the question of {branch} of run {number}")
+                if waits
+                else tr("Go on with {branch} of run {number} from its last checkpoint")
+            )
+            self.resume_button.setText(tr("Answer…") if waits else tr("Resume"))
+            self.resume_button.set_icon_name("hand" if waits else "own:play")
+            self.resume_button.setEnabled(allowed)
+            self.resume_button.setToolTip(hint.format(**names) if allowed else why)
+
     def _show_buttons(self) -> None:
+        self._show_resume()
         chosen = self._chosen()
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
-            if self.workspace is None or chosen is None:
-                allowed, why = False, tr("Select a checkpoint first")
-            else:
-                allowed, why = self.workspace.run.can(command)
-                view = next((c for c in self.workspace.run.checkpoints if c.checkpoint == chosen), None)
-                if view is None or view.problem:
-                    allowed, why = False, view.problem if view is not None else tr("Select a checkpoint first")
-            button.setEnabled(allowed)
+            why = self._why_not(command, chosen)
+            button.setEnabled(not why)
             button.setToolTip(why)
+
+    def _why_not(self, command: str, checkpoint: str | None) -> str:
+        run = self.workspace.run if self.workspace is not None else None
+        view = next((c for c in run.checkpoints if c.checkpoint == checkpoint), None) if run is not None else None
+        if run is None or view is None:
+            return tr("Select a checkpoint first")
+        return view.problem or run.can(command)[1]
 
     def _show_legend(self) -> None:
         has = bool(self.view.plan.spots)
@@ -153,6 +225,41 @@ class TimelinePanel(Panel):
     def _on_view_picked(self, checkpoint: str) -> None:
         if self.workspace is not None:
             self.workspace.selection.look_at_checkpoint(checkpoint)
+
+    def _on_view_named(self, checkpoint: str, name: str) -> None:
+        if self.workspace is not None:
+            self.workspace.run.mark(checkpoint, name=name)
+
+    def _on_view_branch_named(self, branch: str, name: str) -> None:
+        if self.workspace is not None:
+            self.workspace.run.rename_branch(branch, name)
+
+    def _on_view_menu_requested(self, spot: Spot | None, track: Track, at: QPoint) -> None:
+        if self.workspace is not None:
+            entries = [*(self._checkpoint_entries(spot) if spot is not None else ()), *self._branch_entries(track)]
+            make_menu(self.theme, self, entries).popup(at)
+
+    def _checkpoint_entries(self, spot: Spot) -> list[Entry]:
+        key = spot.checkpoint
+        return [
+            Entry(tr("Restore…"), "history", lambda: self.restore(key), self._why_not("restore", key), "Enter"),
+            Entry(tr("Fork"), "git-branch", lambda: self.fork(key), self._why_not("fork", key), "Shift+Enter"),
+            Entry(tr("Name…"), "", lambda: self.view.edit_name(key), keys="F2"),
+            Entry(tr("Unpin") if spot.pinned else tr("Pin"), "pin", lambda: self.pin(key), keys="P"),
+            Entry(),
+        ]
+
+    def _branch_entries(self, track: Track) -> list[Entry]:
+        branch, run = track.branch, self.workspace.run if self.workspace is not None else None
+        why = run.can("restore")[1] if run is not None else ""
+        entries = [Entry(tr("Show {branch}").format(branch=track.name), "", lambda: self.show_branch(branch), why)]
+        if run is not None and run.is_interrupted(branch):
+            entries.append(Entry(tr("Resume"), "own:play", lambda: run.resume(branch), why))
+        return [
+            *entries,
+            Entry(tr("Rename branch…"), "", lambda: self.view.edit_branch_name(branch)),
+            Entry(tr("Delete branch…"), "trash-2", lambda: self.delete_branch(branch), why),
+        ]
 
     def _on_selection_changed(self) -> None:
         if self.workspace is not None:

@@ -44,6 +44,7 @@ class Track:
     note: str
     ending: str
     waiting: bool
+    state: str
     first: int
     last: int
     number: int
@@ -72,7 +73,7 @@ class Plan:
 
 
 def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None) -> Plan:
-    """The plan. The run that is shown comes first, then older ones; forks stand below what they come from."""
+    """The plan. The run that is shown comes first, then older ones; within a run branches stand as they began."""
     ordered = _ordered(branches, shown)
     columns = _columns(checkpoints)
     by_branch: dict[str, list[CheckpointView]] = {}
@@ -118,7 +119,20 @@ def _spot(
     differs = not between and labels.get(column, label) != label
     parent = view.parent if view.parent in columns else None
     own_label = label if differs else ""
-    return Spot(view.checkpoint, column, row, glyph, label, parent, view.name, splits, between, own_label)
+    return Spot(
+        view.checkpoint,
+        column,
+        row,
+        glyph,
+        label,
+        parent,
+        view.name,
+        splits,
+        between,
+        own_label,
+        view.pinned,
+        view.note,
+    )
 
 
 def _is_edit(view: CheckpointView) -> bool:
@@ -138,7 +152,7 @@ def _ordered(branches: Sequence[BranchView], shown: str | None) -> list[BranchVi
     current = next((b.number for b in branches if b.branch == shown), None)
     if current is None:
         current = max((b.number for b in branches), default=0)
-    return sorted(branches, key=lambda b: (b.number != current, -b.number, b.started))
+    return sorted(branches, key=lambda b: (b.number != current, -b.number))
 
 
 def _columns(checkpoints: Sequence[CheckpointView]) -> dict[str, int]:
@@ -192,6 +206,7 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
         branch.note,
         " · ".join(p for p in parts if p),
         branch.state == "waiting",
+        branch.state,
         min(places, default=-1),
         max(places, default=-1),
         branch.number,

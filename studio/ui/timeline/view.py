@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.measures import STRIP, TREE, Measures
+from studio.ui.timeline.name_editor import NameEditor
 from studio.ui.timeline.painting import TimelinePainter
-from studio.ui.timeline.plan import Plan, Spot
+from studio.ui.timeline.plan import Plan, Spot, Track
 
 TREE_FROM = 180
 """From this height on the tree is drawn."""
@@ -24,6 +34,14 @@ class TimelineView(QAbstractScrollArea):
     """The user selected a checkpoint."""
     restore_requested = Signal(str)
     fork_requested = Signal(str)
+    branch_requested = Signal(str)
+    """The user clicked on the name of a branch."""
+    named = Signal(str, str)
+    """A checkpoint and its new name."""
+    branch_named = Signal(str, str)
+    pin_requested = Signal(str)
+    menu_requested = Signal(object, object, QPoint)
+    """The :class:`Spot` or None, the :class:`Track` or None, and the place on the screen."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,6 +105,43 @@ class TimelineView(QAbstractScrollArea):
                 return spot
         return None
 
+    def name_rect(self, track: Track) -> QRectF:
+        """Where the name of a branch stands; empty if it has no place."""
+        m, y = self.measures, self.row_y(track.row)
+        first = self.plan.at(track.first, track.row)
+        if self.is_tree:
+            return QRectF(0, y - 20, 128, 44)
+        if first is None:
+            return QRectF()
+        at, parent = self.center(first), self.plan.by_id.get(first.parent or "")
+        if parent is None:
+            return QRectF(0, y - 10, max(at.x() - 14, m.left - 14), 20)
+        start = at.x() + 16 if first.between else self.center(parent).x() + 48
+        return QRectF(start, y - 20, m.pitch - 64, 17)
+
+    def track_at(self, point: QPointF) -> Track | None:
+        """The branch whose name is under a point."""
+        if point.y() < self.measures.band or self.spot_at(point) is not None:
+            return None
+        return next((t for t in self.plan.tracks if self.name_rect(t).contains(point)), None)
+
+    def edit_name(self, checkpoint: str) -> None:
+        """Opens a field for the name of a checkpoint."""
+        spot = self.plan.by_id.get(checkpoint)
+        if spot is not None:
+            self.reveal(spot)
+            at = self.center(spot).toPoint()
+            place = QRect(at.x() - 75, at.y() + 12, 150, 24)
+            NameEditor(self.viewport(), place, spot.name, lambda name: self.named.emit(checkpoint, name))
+
+    def edit_branch_name(self, branch: str) -> None:
+        """Opens a field for the name of a branch."""
+        track = next((t for t in self.plan.tracks if t.branch == branch), None)
+        if track is not None:
+            self._reveal_row(track.row)
+            place = self.name_rect(track).toRect()
+            NameEditor(self.viewport(), place, track.name, lambda name: self.branch_named.emit(branch, name))
+
     def reveal_shown(self) -> None:
         """Scrolls so that the row of the shown branch is whole, and the moment that is shown can be seen."""
         spot = self.plan.by_id.get(self.here or "")
@@ -135,22 +190,44 @@ class TimelineView(QAbstractScrollArea):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         spot = self.spot_at(event.position())
-        if spot is not None and event.button() == Qt.MouseButton.LeftButton:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        track = self.track_at(event.position())
+        if spot is not None:
             self.pick(spot.checkpoint)
+        elif track is not None:
+            self.branch_requested.emit(track.branch)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         spot = self.spot_at(event.position())
+        track = self.track_at(event.position())
         if spot is not None:
             self.restore_requested.emit(spot.checkpoint)
+        elif track is not None:
+            self.edit_branch_name(track.branch)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            spot = self.plan.by_id.get(self.selected or self.here or "")
+            at = self.viewport().mapToGlobal(self.center(spot).toPoint()) if spot is not None else event.globalPos()
+            track = self.plan.tracks[spot.row] if spot is not None else None
+        else:
+            point = QPointF(self.viewport().mapFromGlobal(event.globalPos()))
+            spot, at = self.spot_at(point), event.globalPos()
+            track = self.plan.tracks[spot.row] if spot is not None else self.track_at(point)
+        if spot is not None:
+            self.pick(spot.checkpoint)
+        if track is not None:
+            self.menu_requested.emit(spot, track, at)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        over = self.spot_at(event.position()) is not None
+        over = self.spot_at(event.position()) is not None or self.track_at(event.position()) is not None
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
-            spot = self.spot_at(QPointF(event.pos()))
-            text = self.words(spot) if spot is not None else ""
+            spot, track = self.spot_at(QPointF(event.pos())), self.track_at(QPointF(event.pos()))
+            text = self.words(spot) if spot is not None else self.branch_words(track) if track is not None else ""
             QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         return super().viewportEvent(event)
@@ -161,7 +238,14 @@ class TimelineView(QAbstractScrollArea):
         text = tr("Run {number}, {branch}, {label}").format(number=track.number, branch=track.name, label=spot.label)
         if spot.glyph == "broken":
             text += ", " + tr("cannot be restored")
-        return text + (f" · {spot.name}" if spot.name else "")
+        text += f" · {spot.name}" if spot.name else ""
+        text += ", " + tr("pinned") if spot.pinned else ""
+        return text + (f"\n{spot.note}" if spot.note else "")
+
+    def branch_words(self, track: Track) -> str:
+        """A branch in words, and what a click on its name does."""
+        parts = [tr("Run {number}, {branch}").format(number=track.number, branch=track.name), track.note, track.ending]
+        return ", ".join(p for p in parts if p) + "\n" + tr("Click shows it, double-click renames it")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         spot = self.plan.by_id.get(self.selected or self.here or "")
@@ -173,6 +257,10 @@ class TimelineView(QAbstractScrollArea):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             (self.fork_requested if shift else self.restore_requested).emit(spot.checkpoint)
+        elif key == Qt.Key.Key_F2:
+            self.edit_name(spot.checkpoint)
+        elif key == Qt.Key.Key_P and not event.modifiers():
+            self.pin_requested.emit(spot.checkpoint)
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down):
             found = self._neighbour(spot, Qt.Key(key)) if self.selected else spot
             if found is not None:

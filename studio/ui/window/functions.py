@@ -129,6 +129,9 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
         "checkpoint.restore": window.sides.timeline.restore,
         "checkpoint.fork": window.sides.timeline.fork,
+        "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
+        "checkpoint.name": window.sides.timeline.rename,
+        "checkpoint.pin": window.sides.timeline.pin,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
 

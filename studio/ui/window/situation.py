@@ -6,7 +6,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.actions import Page, Situation
 
-RUN_COMMANDS = ("run", "step", "pause", "stop", "restart", "retry", "restore", "fork")
+RUN_COMMANDS = ("run", "step", "pause", "stop", "restart", "retry", "resume", "restore", "fork")
 
 
 def situation(page: Page, workspace: Workspace | None, checked: frozenset[str]) -> Situation:

@@ -53,6 +53,36 @@ class FakeRun(RunModel):
     def show_branch(self, branch: str) -> None:
         self.calls.append(("show_branch", branch))
 
+    def resume(self, branch: str | None = None) -> None:
+        self.calls.append(("resume", branch))
+
+    def is_interrupted(self, branch: str) -> bool:
+        return any(b.branch == branch and b.state == "interrupted" for b in self.branches)
+
+    def mark(
+        self, checkpoint: str, *, name: str | None = None, note: str | None = None, pinned: bool | None = None
+    ) -> None:
+        self.calls.append(("mark", checkpoint, name, note, pinned))
+        view = next(c for c in self.checkpoints if c.checkpoint == checkpoint)
+        view.name = view.name if name is None else name
+        view.note = view.note if note is None else note
+        view.pinned = view.pinned if pinned is None else pinned
+        self.tell(checkpoints=True)
+
+    def rename_branch(self, branch: str, name: str) -> None:
+        self.calls.append(("rename_branch", branch, name))
+
+    def removal_of(self, branch: str) -> tuple[int, int, int]:
+        own = [c for c in self.checkpoints if c.branch == branch]
+        return len(own), sum(c.bytes for c in own), sum(bool(c.name or c.pinned) for c in own)
+
+    def forks_of(self, branch: str) -> int:
+        own = {c.checkpoint for c in self.checkpoints if c.branch == branch}
+        return len({c.branch for c in self.checkpoints if c.parent in own and c.branch != branch})
+
+    def delete_branch(self, branch: str) -> None:
+        self.calls.append(("delete_branch", branch))
+
     def toggle_breakpoint(self, node: str) -> None:
         self.calls.append(("toggle_breakpoint", node))
         self.breakpoints = self.breakpoints ^ {node}
