@@ -19,7 +19,7 @@ from studio.ui.widgets.labels import Elided, Label, Prose
 from studio.ui.widgets.restoring import ask_restore
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import counted, source_name, target_names
-from studio.ui.widgets.text_fields import TextBox
+from studio.ui.widgets.text_fields import LineField, TextBox
 
 
 def checkpoint_title(view: CheckpointView) -> str:
@@ -45,6 +45,7 @@ class CheckpointPage(InspectorPage):
         self._boxes: dict[str, TextBox] = {}
         self._shown: object = None
         self._content: QWidget | None = None
+        self._add_mark_fields()
         self._build()
 
     def refresh_run(self) -> None:
@@ -61,6 +62,7 @@ class CheckpointPage(InspectorPage):
         if view.kind == "answers":
             parts.insert(1, tr("before superstep {number}").format(number=view.superstep + 1))
         self.header.subtitle.setText(" · ".join(parts))
+        self._show_mark(view)
         self._refresh_buttons()
 
     def restore(self) -> None:
@@ -72,6 +74,53 @@ class CheckpointPage(InspectorPage):
         queued = {q.message: q for q in self._queued()}
         changed = {m: box.value for m, box in self._boxes.items() if m in queued and box.value != queued[m].text}
         self.workspace.run.fork(self._id, changed or None)
+
+    def resume(self) -> None:
+        """Goes on with the interrupted branch of this checkpoint, on the branch itself."""
+        self.workspace.run.resume(self._view().branch)
+
+    def _add_mark_fields(self) -> None:
+        """Name, pin and note: kept when the field is left."""
+        self.name_field = LineField(self.theme, tr("None"))
+        self.name_field.setAccessibleName(tr("Name"))
+        self.name_field.left.connect(self._keep_texts)
+        self.pin_button = Button(self.theme, "", "pin", "plain", small=True)
+        self.pin_button.setCheckable(True)
+        self.pin_button.clicked.connect(lambda: self._mark(pinned=not self._view().pinned))
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.name_field, 1)
+        layout.addWidget(self.pin_button)
+        self.note_box = TextBox(self.theme, lines=2)
+        self.note_box.setAccessibleName(tr("Note"))
+        self.note_box.left.connect(self._keep_texts)
+        self.body.add(Field(self.theme, tr("Name"), row, resettable=False))
+        self.body.add(Field(self.theme, tr("Note"), self.note_box, resettable=False))
+
+    def _mark(self, *, name: str | None = None, note: str | None = None, pinned: bool | None = None) -> None:
+        self.workspace.run.mark(self._id, name=name, note=note, pinned=pinned)
+
+    def _keep_texts(self) -> None:
+        name, note = self.name_field.isModified(), self.note_box.document().isModified()
+        self.name_field.setModified(False)
+        self.note_box.document().setModified(False)
+        if name or note:
+            self._mark(name=self.name_field.text() if name else None, note=self.note_box.value if note else None)
+
+    def _show_mark(self, view: CheckpointView) -> None:
+        """What is being typed stays."""
+        if not self.name_field.isModified():
+            self.name_field.show_value(view.name)
+        if not self.note_box.document().isModified():
+            self.note_box.show_value(view.note)
+            self.note_box.document().setModified(False)
+        self.pin_button.set_icon_name("pin-off" if view.pinned else "pin")
+        words = tr("Unpin") if view.pinned else tr("Pin")
+        self.pin_button.setToolTip(words)
+        self.pin_button.setAccessibleName(words)
+        self.pin_button.setChecked(view.pinned)
 
     def _view(self) -> CheckpointView:
         found = next((c for c in self.workspace.run.checkpoints if c.checkpoint == self._id), None)
@@ -121,8 +170,12 @@ class CheckpointPage(InspectorPage):
         self.restore_button.clicked.connect(self.restore)
         self.fork_button = Button(self.theme, tr("Fork"), "git-branch", small=True)
         self.fork_button.clicked.connect(self.fork)
+        self.resume_button = Button(self.theme, tr("Resume"), "own:play", small=True)
+        self.resume_button.setToolTip(tr("Go on from the last checkpoint, on the same branch"))
+        self.resume_button.clicked.connect(self.resume)
         row.addWidget(self.restore_button)
         row.addWidget(self.fork_button)
+        row.addWidget(self.resume_button)
         row.addStretch(1)
         return holder
 
@@ -134,6 +187,8 @@ class CheckpointPage(InspectorPage):
                 problem = tr("You are here")
             button.setEnabled(allowed and not problem)
             button.setToolTip(problem or why)
+        self.resume_button.setVisible(self.workspace.run.is_interrupted(self._view().branch))
+        self.resume_button.setEnabled(self.workspace.run.can("restore")[0])
 
     def _add_contents(self, column: QVBoxLayout, view: CheckpointView) -> None:
         run = self.workspace.run

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
+from studio.ui.inspector import InspectorPanel
+from studio.ui.inspector.checkpoint_page import CheckpointPage
 from studio.ui.timeline import TimelinePanel
 from tests.ui.panels.fake_run import FakeRun, paused
 
@@ -136,3 +138,32 @@ def test_resume_is_offered_for_what_was_interrupted(show: Show, run: FakeRun, wo
     panel.resume_button.click()
     assert run.calls == [("show_branch", "a"), ("resume", "main")]
     assert panel.resume_button.geometry().bottom() < 98
+
+
+def test_the_page_of_a_checkpoint_names_describes_and_pins_it(
+    show: Show, run: FakeRun, workspace: Workspace, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(InspectorPanel, 400, 700)
+    workspace.selection.look_at_checkpoint("m2")
+    page = panel.page
+    assert isinstance(page, CheckpointPage)
+    assert page.name_field.text() == "plan approved"
+    page.name_field.setFocus()
+    page.name_field.selectAll()
+    qtbot.keyClicks(page.name_field, "agreed")
+    run.tell(checkpoints=True)
+    assert page.name_field.text() == "agreed", "what is being typed stays"
+    qtbot.keyClick(page.name_field, Qt.Key.Key_Return)
+    page.note_box.setFocus()
+    qtbot.keyClicks(page.note_box, "Keep.")
+    page.note_box.left.emit()
+    qtbot.mouseClick(page.pin_button, Qt.MouseButton.LeftButton)
+    view = run.checkpoints[3]
+    assert (view.name, view.note, view.pinned) == ("agreed", "Keep.", True)
+    assert page.pin_button.accessibleName() == "Unpin"
+    assert not page.resume_button.isVisible()
+    run.branches[0].state = "interrupted"
+    run.tell(checkpoints=True)
+    page.resume_button.click()
+    assert run.calls[-1] == ("resume", "main")
