@@ -208,7 +208,8 @@ def _footer(view: NodeView | None) -> tuple[tuple[str, str], ...]:
         parts.append(("", f"×{view.invocations}"))
     if (tokens := usage_tokens(view.usage)) is not None:
         parts.append(("tokens", tokens))
-    parts.append(("clock", seconds_text(view.seconds)))
+    if view.seconds or view.status != "running":
+        parts.append(("clock", seconds_text(view.seconds)))
     return tuple(parts)
 
 

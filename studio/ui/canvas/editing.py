@@ -115,7 +115,7 @@ class Editing(Camera):
         return free_place(self.workflow, size, wanted)
 
     def _chose_new(self, ids: tuple[str, ...], *, show: bool = True) -> None:
-        """Selects what is new; ``show``: and scrolls to it. What was put somewhere on purpose stays under the pointer."""
+        """Selects what is new; ``show``: and scrolls to it. What was put down on purpose stays under the pointer."""
         self.select(ids)
         self.canvas_scene.set_focus_id(ids[0] if len(ids) == 1 and self.hasFocus() else None)
         if show:

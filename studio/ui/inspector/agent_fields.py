@@ -19,7 +19,7 @@ from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.small_parts import estimate, said
 from studio.ui.text import tr
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import counted, tokens_words
+from studio.ui.widgets.sources import counted, short, tokens_words
 
 _HOST = ("context", "context_filter", "trailing_user_turn", "session")
 _LIMITS = ("profile", "max_tokens")
@@ -115,7 +115,7 @@ def context_hint(page: NodePage) -> str:
     """What the choice does at run time, with the numbers of the last run."""
     node = page.node
     assert isinstance(node, AgentNode)
-    sources = [name_of(page.workspace.document.workflow, s) for s in page.sources()]
+    sources = [short(name_of(page.workspace.document.workflow, s)) for s in page.sources()]
     before = sources[0] if len(sources) == 1 else tr("the node before")
     if node.context == "full":
         text = tr("At run time: {name} sees the whole conversation that {before} passes on.")
@@ -123,7 +123,7 @@ def context_hint(page: NodePage) -> str:
         text = tr("At run time: {name} sees the last reply of {before} only. Full, the default, adds what came before.")
     else:
         text = tr("At run time: {name} sees what the filter leaves of the conversation of {before}.")
-    text = text.format(name=node.name, before=before)
+    text = text.format(name=short(node.name or node.id), before=before)
     call = last_prompt(page.workspace, page.node_id)
     if call is not None:
         count = counted(len(call.messages), tr("1 message"), tr("{count} messages"))

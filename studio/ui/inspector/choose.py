@@ -84,10 +84,7 @@ def page_for(theme: Theme, workspace: Workspace, key: Key) -> InspectorPage:
         case ("direct", edge_id):
             return DirectPage(theme, workspace, edge_id)
         case ("switch", edge_id, *_):
-            page = SwitchPage(theme, workspace, edge_id)
-            for item in workspace.selection.items:
-                page.show_case(item)
-            return page
+            return SwitchPage(theme, workspace, edge_id)
         case ("fan_out", edge_id, *_):
             return FanOutPage(theme, workspace, edge_id)
         case ("fan_in", edge_id):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -149,6 +149,7 @@ class SwitchPage(InspectorPage):
     def __init__(self, theme: Theme, workspace: Workspace, edge_id: str) -> None:
         super().__init__(theme, workspace, "switch")
         self._id = edge_id
+        self._items: tuple[str, ...] = ()
         edge = self._edge()
         self.form = Form(theme, workspace, Items(workspace, "edges", (edge_id,)), self)
         self.header.show_id(edge_id)
@@ -181,6 +182,12 @@ class SwitchPage(InspectorPage):
         super().refresh_problems()
         for fields in self.cases.values():
             fields.refresh_problems()
+
+    def show_items(self, items: Sequence[str]) -> None:
+        if tuple(items) != self._items:
+            self._items = tuple(items)
+            for item in items:
+                self.show_case(item)
 
     def show_case(self, case_id: str) -> None:
         """Unfolds one case and brings it into view."""

@@ -132,6 +132,9 @@ class InspectorPage(QWidget):
             follower()
         self.refresh_problems()
 
+    def show_items(self, items: Sequence[str]) -> None:
+        """Brings the part of the page that belongs to what is selected into view."""
+
     def refresh_run(self) -> None:
         """Shows what the run says."""
 

@@ -59,6 +59,7 @@ class InspectorPanel(Panel):
             self._key = key
             self._replace(page_for(self.theme, self.workspace, key))
         assert self._page is not None
+        self._page.show_items(self.workspace.selection.items)
         self._page.refresh()
         self._page.refresh_run()
 

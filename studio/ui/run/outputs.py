@@ -15,6 +15,7 @@ from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Label
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.sources import short
 from studio.ui.widgets.text_fields import TextBox
 from studio.ui.widgets.tiles import KindTile
 
@@ -34,7 +35,7 @@ class OutputCard(QWidget):
         row.setContentsMargins(1, 0, 1, 0)
         row.setSpacing(7)
         row.addWidget(KindTile(theme, node.kind if node else "agent", 18))
-        row.addWidget(Label(theme, name_of(workflow, view.node), "section"))
+        row.addWidget(Label(theme, short(name_of(workflow, view.node)), "section"))
         row.addWidget(Label(theme, tr("superstep {number}").format(number=view.superstep), "small", "muted"))
         row.addStretch(1)
         copy = Button(theme, tr("Copy"), "copy", small=True)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
-from studio.debugger.states import ENDED, RunState
+from studio.debugger.states import RunState
 from studio.ui.run.lanes import Lanes, run_time
 from studio.ui.run.outputs import OutputsView
 from studio.ui.run.rows import outputs_shown, rows
@@ -98,7 +98,7 @@ class RunPanel(Panel):
 
     def _newest(self, workspace: Workspace) -> int:
         run = workspace.run
-        if outputs_shown(workspace) and run.state in ENDED:
+        if outputs_shown(workspace) and run.state is RunState.COMPLETED:
             return 0
         return next((s.number for s in reversed(run.supersteps) if s.invocations or s.ended is not None), 0)
 

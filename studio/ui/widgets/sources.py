@@ -57,3 +57,8 @@ def usage_words(usage: Usage | None) -> str:
     number = (usage.input or 0) + (usage.output or 0)
     sign = "≥ " if usage.partial else ""
     return sign + counted(number, tr("1 token"), tr("{count} tokens"), tokens_text(number))
+
+
+def short(name: str, most: int = 40) -> str:
+    """A name as it stands in a sentence: at most so many characters."""
+    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"

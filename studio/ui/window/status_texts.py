@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
 from studio.settings.profiles import OFFLINE_NAME
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import tr
-from studio.ui.widgets.sources import size_words
+from studio.ui.widgets.sources import short, size_words
 
 
 def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str) -> None:
@@ -36,6 +37,6 @@ def selection_text(workspace: Workspace) -> str:
     if len(items) > 1:
         return tr("{n} items selected").format(n=len(items))
     workflow = workspace.document.workflow
-    found = workflow.node(items[0]) or workflow.edge(items[0])
-    name = getattr(found, "name", "") or tr("Edge")
-    return tr("{name} selected").format(name=name)
+    node, edge = workflow.node(items[0]), workflow.edge(items[0])
+    name = name_of(workflow, items[0]) if node is not None else getattr(edge, "name", "") or tr("Edge")
+    return tr("{name} selected").format(name=short(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
@@ -164,6 +165,11 @@ def test_switch_cases_move(show: Show, workspace: Workspace) -> None:
     assert [c.id for c in moved.cases] == ["review_2", "review_1"]
     assert isinstance(panel.page, SwitchPage)
     assert list(panel.page.cases) == ["review_2", "review_1"]
+    page = panel.page
+    QTest.qWait(0)
+    workspace.selection.select(("review_1",))
+    assert panel.page is page
+    assert page.body.verticalScrollBar().value() > 0
 
 
 def test_a_case_is_edited_by_its_own_id(show: Show, workspace: Workspace, qtbot: QtBot) -> None:

@@ -202,3 +202,15 @@ def test_lanes_of_agents_inside_a_sub_workflow(show: Show, workspace: Workspace,
     run.tell(supersteps=frozenset({1}))
     assert [r.title for r in rows(workspace, 1.0)] == ["Check facts"]
     assert panel.lanes.lanes["i2"].header.accessibleName().startswith("Check facts › Fact checker,")
+
+
+def test_a_failed_run_shows_what_failed(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    run.outputs.append(OutputView("planner", 1, "A plan.", "A plan."))
+    run.state = RunState.FAILED
+    run.state_changed.emit()
+    assert panel.shown_superstep == 3
+    run.state = RunState.COMPLETED
+    run.state_changed.emit()
+    assert panel.shown_superstep == 0

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 from studio.debugger.states import RunState
 from studio.document import commands
+from studio.document.edits import SetFields
 from studio.document.model import AgentNode, Workflow
 from studio.settings.places import state_dir
 from studio.settings.preferences import Preferences, read_preferences
@@ -21,6 +22,7 @@ from studio.ui.main_window import MainWindow
 from studio.ui.settings_dialog import SettingsDialog
 from studio.ui.toolbar.state_chip import StateChip
 from studio.ui.window import memory
+from studio.ui.window.status_texts import selection_text
 from studio.ui.window.workflow_page import WorkflowPage
 from tests.ui.shell.still_run import StillRun
 
@@ -200,6 +202,16 @@ def test_counts_cards_and_lines() -> None:
 
     assert size_words(read_workflow(resource("templates", "research-brief.workflow.json"))) == "6 nodes · 9 edges"
     assert size_words(Workflow(nodes=(AgentNode(id="a", name="A"),))) == "1 node · 0 edges"
+
+
+def test_the_status_bar_names_what_is_selected(window: MainWindow) -> None:
+    page = window.files.new()
+    nodes = [add(page, "agent", name) for name in ("Agent", "x" * 300)]
+    page.workspace.document.execute(SetFields("nodes", nodes[0], {"name": ""}), "Rename")
+    page.workspace.selection.select((nodes[0],))
+    assert selection_text(page.workspace) == f"{nodes[0]} selected"
+    page.workspace.selection.select((nodes[1],))
+    assert selection_text(page.workspace) == f"{'x' * 39}… selected"
 
 
 def test_the_status_bar_tells_where_model_calls_go(window: MainWindow) -> None:
