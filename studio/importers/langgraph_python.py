@@ -84,7 +84,7 @@ class _Graph:
         self._reading = reading
         self._graph = graph
         self._draft = Draft("langgraph-python")
-        self._kept = KeptCode(reading.source, reading.module, self._draft)
+        self._kept = KeptCode(reading.source, reading.module, self._draft, reading.sources[1:])
         self._agents = Agents(self._draft, self._kept, reading.source)
         self._ids: dict[str, str] = {}
         self._plain: dict[str, list[str]] = {}

@@ -79,7 +79,7 @@ class _Built:
         self._path = path
         self._data = data
         self._draft = Draft("maf-python", name=_name(data), description=text(data.get("description")))
-        self._kept = KeptCode(reading.source, reading.module, self._draft)
+        self._kept = KeptCode(reading.source, reading.module, self._draft, reading.sources[1:])
         self._agents = Agents(self._draft, self._kept, reading.source)
 
     def draft(self) -> Draft:

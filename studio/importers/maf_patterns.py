@@ -132,8 +132,11 @@ def _managed(reading: WorkflowReading, builder: Instance, members: list[str], pa
         ),
         None,
     )
+    item = f"{pattern}_orchestrator"
     if isinstance(manager, Instance):
-        data.update(reading.agents.data(manager, f"{pattern}_orchestrator"))
+        if pattern == "group_chat":  # the library names such a manager after its agent
+            item = reading.agents.name(manager) or item
+        data.update(reading.agents.data(manager, item))
         data["order"] = "model"
     kind = "agent" if manager is not None or pattern == "magentic" else "function"
     selection = _settings(builder).get("selection_func")
@@ -142,12 +145,8 @@ def _managed(reading: WorkflowReading, builder: Instance, members: list[str], pa
         data["order"] = rule.text if rule else None
         data["missing"] = "The manager of a group chat cannot run as a function of its own here."
         if rule is not None:
-            draft.note(
-                "code_kept",
-                f"{pattern}_orchestrator",
-                f"The function {rule.text} chooses who speaks; it is kept as text.",
-            )
-    draft.start = _added(reading, f"{pattern}_orchestrator", kind, draft.name, **data)
+            draft.note("code_kept", item, f"The function {rule.text} chooses who speaks; it is kept as text.")
+    draft.start = _added(reading, item, kind, draft.name, **data)
     for member in members:
         draft.direct(draft.start, member)
         draft.direct(member, draft.start)

@@ -77,16 +77,19 @@ def decorated(node: Def, scope: Scope, reading: Reading) -> Value | None:
 
 
 def builders_in(tree: ast.Module) -> list[Def]:
-    found = [
-        part
-        for part in tree.body
-        if isinstance(part, Def)
-        and any(
-            isinstance(c, ast.Call) and getattr(c.func, "id", getattr(c.func, "attr", "")) in BUILDERS
-            for c in ast.walk(part)
-        )
-    ]
-    return sorted(found, key=lambda f: f.name != "main")
+    """The functions that build a workflow, themselves or by a function they call; ``main`` first, then those that no
+    other one calls."""
+    functions = {part.name: part for part in tree.body if isinstance(part, Def)}
+    called = {
+        name: {getattr(c.func, "id", getattr(c.func, "attr", "")) for c in ast.walk(part) if isinstance(c, ast.Call)}
+        for name, part in functions.items()
+    }
+    building = {name for name in functions if called[name] & set(BUILDERS)}
+    while more := {name for name in functions if name not in building and called[name] & building}:
+        building |= more
+    inner = {name for other in building for name in called[other] - {other}}
+    found = [name for name in functions if name in building]
+    return [functions[n] for n in sorted(found, key=lambda n: (n != "main", n in inner))]
 
 
 def _function_named(scope: Scope, node: Def) -> Function | None:
@@ -121,7 +124,7 @@ class WorkflowReading:
         self._builder = owner
         self.reading = reading
         self.result = Draft("maf-python")
-        self.kept = KeptCode(reading.source, reading.module, self.result)
+        self.kept = KeptCode(reading.source, reading.module, self.result, reading.sources[1:])
         self.agents = Agents(self.result, self.kept, reading.source)
         self._ids: dict[object, str] = {}
         self._registered: dict[str, Value] = {}
@@ -170,9 +173,17 @@ class WorkflowReading:
         given = builder.kwargs.get("output_from") or builder.kwargs.get("output_executors")
         for name, value in (("outputs", given), ("intermediate", builder.kwargs.get("intermediate_output_from"))):
             if isinstance(value, Items):
-                setattr(self.result, name, tuple(dict.fromkeys(self.node(item) for item in value.items)) or None)
+                found = [self._designated(item) for item in value.items]
+                setattr(self.result, name, tuple(dict.fromkeys(i for i in found if i)) or None)
             elif string(value) in ("all", "all_other"):
                 setattr(self.result, name, string(value))
+
+    def _designated(self, value: Value) -> str:
+        """The node of a designation; names of nodes count, other texts do not."""
+        name = string(value)
+        if not isinstance(value, Const):
+            return self.node(value)
+        return name if name in self.result.nodes or name in self._registered else ""
 
     def _register(self, call: Call) -> None:
         given = [*call.args, *call.kwargs.values()]

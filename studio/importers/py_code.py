@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from studio.document.conditions import Condition
 from studio.importers.draft import Draft, Rule
@@ -18,15 +18,17 @@ Def = ast.FunctionDef | ast.AsyncFunctionDef
 class KeptCode:
     """Collects definitions of one module in source order into the module ``imported`` of the document."""
 
-    def __init__(self, source: PythonSource, scope: Scope, draft: Draft) -> None:
+    def __init__(self, source: PythonSource, scope: Scope, draft: Draft, others: Sequence[PythonSource] = ()) -> None:
         self._source = source
         self._scope = scope
         self._draft = draft
         self._definitions: dict[str, list[ast.stmt]] = {}
         self._imports: dict[str, ast.Import | ast.ImportFrom] = {}
         self._wanted: set[str] = set()
-        for statement in source.tree.body:
-            self._collect(statement)
+        self._sources = [source, *others]
+        for module in self._sources:
+            for statement in module.tree.body:
+                self._collect(statement)
 
     def _collect(self, statement: ast.stmt) -> None:
         match statement:
@@ -52,8 +54,8 @@ class KeptCode:
         lines: list[str] = []
         own: list[str] = []
         for name in sorted(set(names)):
-            if name in self._imports:
-                lines.append(self._import_line(name))
+            if name in self._imports and (line := self._import_line(name)):
+                lines.append(line)
             elif self._is_kept(name):
                 self._want(name)
                 own.append(name)
@@ -63,11 +65,17 @@ class KeptCode:
 
     def _import_line(self, name: str) -> str:
         statement = self._imports[name]
+        if isinstance(statement, ast.ImportFrom) and self._is_sibling(statement):
+            return ""
         alias = next(a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name)
         written = alias.name + (f" as {alias.asname}" if alias.asname else "")
         if isinstance(statement, ast.Import):
             return f"import {written}"
         return f"from {'.' * statement.level}{statement.module or ''} import {written}"
+
+    def _is_sibling(self, statement: ast.ImportFrom) -> bool:
+        """Whether an import is about a module whose definitions are kept here."""
+        return (statement.module or "").rpartition(".")[2] in {s.name for s in self._sources[1:]}
 
     def _is_kept(self, name: str) -> bool:
         if name not in self._definitions or name in self._draft.types:
@@ -85,9 +93,9 @@ class KeptCode:
 
     def finish(self) -> None:
         """Puts what is used into the document."""
-        imports = [self._import_line(name) for name in sorted(self._wanted) if name in self._imports]
+        imports = [line for name in sorted(self._wanted) if name in self._imports and (line := self._import_line(name))]
         wanted = {id(s): s for name in self._wanted for s in self._definitions.get(name, ())}
-        found = [s for s in self._source.tree.body if id(s) in wanted]
+        found = [s for module in self._sources[::-1] for s in module.tree.body if id(s) in wanted]
         if found:
             parts = ["\n".join(dict.fromkeys(imports))] if imports else []
             parts += [self._definition(s) for s in found]

@@ -56,6 +56,11 @@ class Reading:
         self.module = Scope(source=source)
         self.called: set[int] = set()
 
+    @property
+    def sources(self) -> list[PythonSource]:
+        """The module and those of the same folder that it imports."""
+        return [self.source, *(s.source for s in self._modules.values() if s.source is not None)]
+
     def run(self) -> None:
         """Reads the module from top to bottom."""
         self.statements(self.source.tree.body, self.module)

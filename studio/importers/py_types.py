@@ -81,7 +81,13 @@ def _name(part: ast.expr, scope: Scope, draft: Draft) -> str:
             return "nothing"
         case ast.Subscript(value=ast.Name(id="list" | "List"), slice=inner):
             item = names(inner, scope, draft)
-            return "messages" if item == "message" else "list" if item in ("any", "nothing") or "|" in item else f"list[{item}]"
+            return (
+                "messages"
+                if item == "message"
+                else "list"
+                if item in ("any", "nothing") or "|" in item
+                else f"list[{item}]"
+            )
         case ast.Subscript(value=ast.Name(id="dict" | "Dict")):
             return "object"
     return "any"

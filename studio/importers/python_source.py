@@ -32,23 +32,22 @@ class PythonSource:
 
     def segment(self, node: ast.AST | None) -> str:
         """The text of a part of the tree, as it was written."""
-        return (ast.get_source_segment(self.text, node) or "") if node is not None else ""
+        if node is None:
+            return ""
+        return ast.get_source_segment(_home(node, self).text, node) or ""
 
     def code(self, node: ast.AST) -> str:
         """The text of a statement, its lines moved to the left margin."""
-        found = self._lines(node, self.readable)
-        return textwrap.dedent(found)
-
-    def _lines(self, node: ast.AST, text: str) -> str:
         first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
-        return "\n".join(text.split("\n")[first - 1 : last])
+        lines = _home(node, self).readable.split("\n")
+        return textwrap.dedent("\n".join(lines[first - 1 : last]))
 
     def body(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
         """The statements of a function, at the left margin, without its docstring."""
         statements = node.body
         if ast.get_docstring(node) is not None and len(statements) > 1:
             statements = statements[1:]
-        lines = self.readable.split("\n")
+        lines = _home(node, self).readable.split("\n")
         first, last = statements[0], statements[-1]
         if first.lineno == node.lineno:
             return ast.unparse(ast.Module(body=list(statements), type_ignores=[]))
@@ -77,7 +76,16 @@ def parse(text: str, name: str = "imported") -> PythonSource:
         raise too_deep() from None
     except ValueError as error:
         raise ImportProblem(f"The file is not valid Python: {error}.") from None
-    return PythonSource(text, readable, tree, name)
+    source = PythonSource(text, readable, tree, name)
+    for node in ast.walk(tree):
+        node.home = source  # type: ignore[attr-defined]  # parts of several modules meet in one reading
+    return source
+
+
+def _home(node: ast.AST, otherwise: PythonSource) -> PythonSource:
+    """The module that a part of a tree belongs to."""
+    found = getattr(node, "home", otherwise)
+    return found if isinstance(found, PythonSource) else otherwise
 
 
 def _parsed(text: str) -> ast.Module:
