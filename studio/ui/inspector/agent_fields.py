@@ -106,9 +106,9 @@ def _add_host(page: NodePage, form: Form) -> None:
     def refresh() -> None:
         section.set_summary(form.summary(*_HOST))
         custom.setVisible(form.target.read("context") == "custom")
-        context.set_hint(context_hint(page))
 
     form.follow(refresh)
+    page.follow_run(lambda: context.set_hint(context_hint(page)))
 
 
 def context_hint(page: NodePage) -> str:
@@ -161,7 +161,7 @@ def _add_prompt(page: NodePage) -> None:
         section.set_summary(tr("from {run} · {tokens}").format(run=run_name(page), tokens=tokens))
 
     page.body.add(section)
-    page.follow(refresh)
+    page.follow_run(refresh)
 
 
 def schema_typed(text: str) -> object:

@@ -123,12 +123,13 @@ class InspectorPage(QWidget):
         self.body.add(self.problems)
         outer.addWidget(self.body, 1)
         self._followers: list[Callable[[], None]] = []
+        self._run_followers: list[Callable[[], None]] = []
 
     def refresh(self) -> None:
         """Shows the document as it is. Raises ``KeyError`` when what is shown is gone."""
         if self.form is not None:
             self.form.refresh()
-        for follower in self._followers:
+        for follower in (*self._followers, *self._run_followers):
             follower()
         self.refresh_problems()
 
@@ -137,6 +138,12 @@ class InspectorPage(QWidget):
 
     def refresh_run(self) -> None:
         """Shows what the run says."""
+
+    def refresh_run_state(self) -> None:
+        """Shows what follows from a run that began, waits or ended; fields of the document are left alone."""
+        for follower in self._run_followers:
+            follower()
+        self.refresh_run()
 
     def refresh_problems(self) -> None:
         """Shows the problems as they are."""
@@ -148,6 +155,10 @@ class InspectorPage(QWidget):
     def follow(self, refresh: Callable[[], None]) -> None:
         """Also calls ``refresh`` with every :meth:`refresh`."""
         self._followers.append(refresh)
+
+    def follow_run(self, refresh: Callable[[], None]) -> None:
+        """Also calls ``refresh`` with every :meth:`refresh` and :meth:`refresh_run_state`."""
+        self._run_followers.append(refresh)
 
     def focus_field(self, name: str) -> bool:
         """Puts the focus into a field; False if there is none of this name."""

@@ -99,4 +99,7 @@ class InspectorPanel(Panel):
             self._page.refresh_run()
 
     def _on_run_state_changed(self) -> None:
-        self._show()
+        if self._page is None or self.workspace is None or page_key(self.workspace) != self._key:
+            self._show()
+        else:
+            self._page.refresh_run_state()

@@ -6,6 +6,8 @@ to undo it emits ``undo_requested``: the document's undo comes next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import (
     QKeyEvent,
@@ -201,11 +203,20 @@ class TextBox(QTextEdit):
 
 def changed_span(old: str, new: str) -> tuple[int, int, int]:
     """The part that differs: start, its end in ``old``, its end in ``new``."""
-    start = 0
     most = min(len(old), len(new))
-    while start < most and old[start] == new[start]:
-        start += 1
-    tail = 0
-    while tail < most - start and old[len(old) - 1 - tail] == new[len(new) - 1 - tail]:
-        tail += 1
-    return start, len(old) - tail, len(new) - tail
+    start = _longest(most, lambda low, high: old[low:high] == new[low:high])
+    at, to = len(old), len(new)
+    tail = _longest(most - start, lambda low, high: old[at - high : at - low] == new[to - high : to - low])
+    return start, at - tail, to - tail
+
+
+def _longest(most: int, alike: Callable[[int, int], bool]) -> int:
+    """How far two texts are alike, in halves: comparing slices is a hundred times faster than characters."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if alike(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

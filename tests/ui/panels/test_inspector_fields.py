@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
 from studio.document.edits import Remove, SetFields, SetWorkflow
 from studio.document.model import AgentNode, FunctionNode, JoinNode
 from studio.ui.inspector import InspectorPanel
@@ -18,6 +20,7 @@ from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.text_fields import LineField, TextBox
+from tests.ui.panels.fake_run import FakeRun
 
 Show = Callable[[type[InspectorPanel]], InspectorPanel]
 
@@ -264,3 +267,18 @@ def test_template_choices_and_check_fields(show: Show, workspace: Workspace, qtb
     assert isinstance(turn, CheckField)
     turn.box.click()
     assert writer(workspace).trailing_user_turn is True
+
+
+def test_a_run_that_goes_on_leaves_the_fields_of_the_document_alone(
+    show: Show, workspace: Workspace, run: FakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = show(InspectorPanel)
+    shown: list[Form] = []
+    monkeypatch.setattr(Form, "refresh", lambda form: shown.append(form))
+    workspace.selection.select(())
+    shown.clear()
+    for state in (RunState.RUNNING, RunState.COMPLETED):
+        run.state = state
+        run.state_changed.emit()
+    assert shown == []
+    assert panel.page is not None

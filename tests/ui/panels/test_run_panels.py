@@ -87,7 +87,7 @@ def test_an_older_superstep_stays_shown(show: Show, workspace: Workspace, run: F
     assert panel.shown_superstep == 5, "choosing the newest one follows again"
 
 
-def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, run: FakeRun) -> None:
+def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     paused(run)
     panel = show(RunPanel)
     run.outputs.append(OutputView("publisher", 3, "The brief.", "The brief."))
@@ -97,7 +97,43 @@ def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, 
     run.state_changed.emit()
     assert panel.shown_superstep == 0
     assert panel._right.currentWidget() is panel.outputs
-    assert panel.outputs._cards[0].box.value == "The brief."
+    qtbot.waitUntil(lambda: [card.box.value for card in panel.outputs._cards] == ["The brief."])
+
+
+def test_cards_of_outputs_are_made_one_by_one_as_far_as_one_sees(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    run.outputs += [OutputView("publisher", 3, f"Line of {i}.\n" * 20, "") for i in range(100)]
+    run.state = RunState.COMPLETED
+    run.state_changed.emit()
+    outputs = panel.outputs
+    assert outputs._cards == []
+    qtbot.waitUntil(lambda: len(outputs._cards) > 2 and not outputs._timer.isActive())
+    made = len(outputs._cards)
+    assert made < 20
+    outputs.verticalScrollBar().setValue(outputs.verticalScrollBar().maximum())
+    qtbot.waitUntil(lambda: len(outputs._cards) > made)
+
+
+def test_an_output_that_comes_later_may_stand_earlier_and_one_that_is_streamed_grows(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    run.outputs.append(OutputView("publisher", 3, "second", "second"))
+    panel.show_superstep(0)
+    outputs = panel.outputs
+    qtbot.waitUntil(lambda: len(outputs._cards) == 1)
+    first = outputs._cards[0]
+    run.outputs.insert(0, OutputView("writer", 3, "first", "first"))
+    run.outputs[1].grow(" and more", None)
+    run.tell(outputs=True)
+    qtbot.waitUntil(lambda: len(outputs._cards) == 2)
+    cards = [outputs.body.itemAt(i).widget() for i in range(2)]
+    assert [card.box.value for card in cards] == ["first", "second and more"]
+    assert cards[1] is first
 
 
 def test_a_new_run_starts_afresh(show: Show, workspace: Workspace, run: FakeRun) -> None:
