@@ -30,6 +30,7 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.nesting import extract, inline
 from studio.document.rewiring import change_id, drop_on_edge, insert_on_edge, reconnect, to_fan_out, to_switch
 from studio.document.room import make_room
 
@@ -46,6 +47,8 @@ __all__ = [
     "distribute",
     "drop_on_edge",
     "duplicate",
+    "extract",
+    "inline",
     "insert_on_edge",
     "make_room",
     "move_items",

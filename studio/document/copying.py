@@ -129,6 +129,27 @@ def paste_items(
     clipping = read_clipping(text)
     if isinstance(clipping, Problem):
         return clipping
+    return _pasted(workflow, clipping, place, keep_outer=keep_outer)[0]
+
+
+def put_in(workflow: Workflow, inner: Workflow, place: Place | None) -> tuple[Edit, Mapping[str, str]]:
+    """The whole of another workflow put in, and the new id of each of its things."""
+    every = (*inner.nodes, *inner.edges, *inner.notes, *inner.groups)
+    return _pasted(workflow, _clipping(inner, frozenset(i.id for i in every)), place, keep_outer=False)
+
+
+def piece(workflow: Workflow, ids: Iterable[str]) -> Workflow:
+    """The chosen items, the edges among them and the declarations they use, as a workflow of its own without start."""
+    found = _clipping(workflow, frozenset(ids))
+    return Workflow.model_validate({name: getattr(found, name) for name in _PIECE})
+
+
+_PIECE = ("nodes", "edges", "notes", "groups", "types", "state", "tools", "modules", "offline", "places")
+
+
+def _pasted(
+    workflow: Workflow, clipping: _Clipping, place: Place | None, *, keep_outer: bool
+) -> tuple[Edit, Mapping[str, str]]:
     fresh = _fresh(workflow, clipping)
     edits: list[Edit] = []
     for where in ("nodes", "edges", "notes", "groups"):
@@ -144,7 +165,7 @@ def paste_items(
         edits.append(SetWorkflow(declared))
     if keep_outer and clipping.origin == workflow.id:
         edits += _connected_outside(Batch(tuple(edits)).apply(workflow).workflow, clipping, fresh.ids)
-    return Batch(tuple(edits))
+    return Batch(tuple(edits)), fresh.ids
 
 
 def _connected_outside(workflow: Workflow, clipping: _Clipping, ids: Mapping[str, str]) -> list[Edit]:

@@ -275,6 +275,14 @@ def embed(workflow: Workflow, chance: Chance) -> Edit | None:
     return commands.set_fields(workflow, node.id, {"embedded": inner, "path": None})
 
 
+def extract(workflow: Workflow, chance: Chance) -> Edit | None:
+    return _made(commands.extract(workflow, chance.some(_junction_or_node(workflow), 4), chance.of(NAMES)))
+
+
+def inline(workflow: Workflow, chance: Chance) -> Edit | None:
+    return _made(commands.inline(workflow, chance.of(n for n in workflow.nodes if isinstance(n, SubWorkflowNode)).id))
+
+
 def quick_fix(workflow: Workflow, chance: Chance) -> Edit | None:
     return chance.of(p.fix.edit for p in problems(workflow) if p.fix is not None)
 
@@ -312,6 +320,8 @@ STEPS: dict[str, Step] = {
     "set_fields": set_fields,
     "set_workflow": set_workflow,
     "note text": set_note,
+    "extract": extract,
+    "inline": inline,
     "embed a workflow": embed,
     "quick fix": quick_fix,
 }

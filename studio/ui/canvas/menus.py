@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
 from studio.document.aligning import Side
-from studio.document.model import DirectEdge, JoinNode
+from studio.document.model import DirectEdge, JoinNode, SubWorkflowNode
 from studio.document.types import yields
 from studio.ui.canvas.picking import Hit
 from studio.ui.text import tr
@@ -86,6 +86,11 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
     made.add(tr("Connect to…"), partial(view.open_connect, node_id), "C")
     made.add(tr("Insert node after…"), partial(view.open_insert, node_id), "I")
     made.add(tr("Take out of its wires"), partial(view.take_out, node_id), on=not several)
+    if isinstance(node, SubWorkflowNode) and not several:
+        made.line()
+        made.add(tr("Embed a copy of the file"), partial(view.embed_copy, node_id), on=node.path is not None)
+        made.add(tr("Put its nodes here"), partial(view.inline, node_id), on=node.embedded is not None)
+    made.add(tr("Extract to a sub-workflow"), view.extract_selection)
     _select(view, made)
     if several:
         _align(view, made)

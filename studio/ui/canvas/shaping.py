@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QGuiApplication
@@ -11,8 +12,9 @@ from studio.document import commands
 from studio.document.aligning import Axis, Side
 from studio.document.bends import bends_of
 from studio.document.geometry import snapped
-from studio.document.model import Place
+from studio.document.model import Place, SubWorkflowNode
 from studio.document.problems import Problem
+from studio.files import FileProblem, read_workflow
 from studio.ui.canvas import navigate
 from studio.ui.canvas.editing import Editing
 from studio.ui.canvas.scene import CanvasScene
@@ -97,6 +99,41 @@ class Shaping(Editing):
         edit = commands.paste_items(self.workflow, QGuiApplication.clipboard().text(), place, keep_outer=True)
         if self._do(edit, tr("Paste with edges")) and not isinstance(edit, Problem):
             self._chose_new(self._placed(commands.pasted_ids(edit)))
+
+    # ---- workflows inside
+
+    def extract_selection(self) -> None:
+        """Puts the selected nodes into an embedded sub-workflow."""
+        result = commands.extract(self.workflow, self._with_hidden(self._chosen()))
+        if isinstance(result, Problem):
+            self.tell(result.message)
+            return
+        self.execute(result[0], tr("Extract to a sub-workflow"))
+        self._chose_new((result[1],))
+
+    def inline(self, node_id: str) -> None:
+        """Puts the nodes of an embedded sub-workflow in its place."""
+        had = set(self.canvas_scene.items_by_id)
+        text = tr("Put the nodes of {name} here").format(name=self.name_of(node_id))
+        if self._do(commands.inline(self.workflow, node_id), text):
+            self._chose_new(tuple(i for i in self.canvas_scene.items_by_id if i not in had))
+
+    def embed_copy(self, node_id: str) -> None:
+        """Replaces the link of a sub-workflow by a copy of its file."""
+        node = self.workflow.node(node_id)
+        path = self.workspace.document.path if self.workspace is not None else None
+        if not isinstance(node, SubWorkflowNode) or node.path is None:
+            return
+        if path is None and not Path(node.path).is_absolute():
+            self.tell(tr("Save this workflow first: the link is relative to its file."))
+            return
+        try:
+            inner = read_workflow((path.parent if path is not None else Path()) / node.path)
+        except FileProblem as problem:
+            self.tell(f"{problem.message} {problem.way_out}")
+            return
+        edit = commands.set_fields(self.workflow, node_id, {"path": None, "embedded": inner})
+        self.execute(edit, tr("Embed a copy in {name}").format(name=self.name_of(node_id)))
 
     # ---- bends
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -11,7 +12,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from studio.document.bends import bends_of
 from studio.document.lines import lines
-from studio.document.model import AgentNode, DirectEdge, Place, Workflow
+from studio.document.model import AgentNode, DirectEdge, Place, SubWorkflowNode, Workflow
+from studio.files import write_workflow
 from studio.ui.canvas import CanvasView, routing
 from studio.ui.canvas.group_card import GroupCard
 from studio.ui.canvas.picking import Hit
@@ -356,3 +358,50 @@ def test_arranging_keeps_frames_around_their_members(make_canvas: Make) -> None:
     group = next(g for g in view.workflow.groups if g.kind == "frame")
     frame = view.canvas_scene.items_by_id[group.id].rect
     assert all(frame.contains(view.canvas_scene.items_by_id[m].rect) for m in group.members)
+
+
+# ------------------------------------------------------------------------------------ workflows inside
+
+
+def test_extract_and_put_back_from_the_canvas(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    view.select(("b",))
+    view.extract_selection()
+    (node,) = view.selection_items
+    assert ends(view) == {("a", node), (node, "c")}
+    assert steps(view) == 1
+    view.inline(node)
+    assert {n.name for n in view.workflow.nodes} == {"A", "B", "C", "D"}
+    assert len(view.selection_items) == 1
+    assert steps(view) == 2
+    undo(view)
+    undo(view)
+    assert view.workflow == chain()
+
+
+def test_what_cannot_be_extracted_is_told(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    told: list[str] = []
+    view.message_shown.connect(told.append)
+    view.select(("a", "c"))
+    view.extract_selection()
+    assert steps(view) == 0
+    assert len(told) == 1
+    assert told[0].endswith(".")
+
+
+def test_a_link_becomes_a_copy(make_canvas: Make, tmp_path: Path) -> None:
+    write_workflow(chain(), tmp_path / "inner.workflow.json")
+    node = SubWorkflowNode(id="s", name="S", path="inner.workflow.json")
+    view = make_canvas(Workflow(id="outer", start="s", nodes=(node,), places={"s": Place(x=0, y=0)}))
+    told: list[str] = []
+    view.message_shown.connect(told.append)
+    view.embed_copy("s")
+    assert "Save this workflow first" in told[0]
+    assert view.workspace is not None
+    view.workspace.document.mark_saved(tmp_path / "outer.workflow.json")
+    view.embed_copy("s")
+    now = view.workflow.node("s")
+    assert isinstance(now, SubWorkflowNode)
+    assert now.path is None
+    assert now.embedded == chain()

@@ -1,0 +1,239 @@
+"""A part of a drawing becomes a workflow inside, and the other way round; edges to the rest are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from studio.document import types
+from studio.document.copying import piece, put_in
+from studio.document.deleting import delete_items
+from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
+from studio.document.facts import edge_ends
+from studio.document.geometry import CARD, bounds, snapped
+from studio.document.ids import make_id, taken_ids, unique_name
+from studio.document.lines import name_of, pairs
+from studio.document.model import (
+    Edge,
+    FanInEdge,
+    FanOutEdge,
+    FunctionNode,
+    JoinNode,
+    Place,
+    SubWorkflowNode,
+    SwitchEdge,
+    Workflow,
+)
+from studio.document.problems import Problem
+
+
+def extract(workflow: Workflow, ids: Iterable[str], name: str = "Sub-workflow") -> tuple[Edit, str] | Problem:
+    """Puts the chosen nodes, with the edges among them, into an embedded sub-workflow; and the id of its node.
+
+    Messages may come in at one node and go out from one that gives outputs; otherwise a :class:`Problem` says why not.
+    """
+    wanted = frozenset(ids)
+    chosen = frozenset(n.id for n in workflow.nodes if n.id in wanted)
+    if not chosen:
+        return Problem("cannot_extract", "Select the nodes that should be in the sub-workflow.")
+    entry = _entry(workflow, chosen)
+    leaving = _exit(workflow, chosen)
+    for found in (entry, leaving):
+        if isinstance(found, Problem):
+            return found
+    assert isinstance(entry, str)
+    assert not isinstance(leaving, Problem)
+    inside = frozenset(e.id for e in workflow.edges if edge_ends(e) and set(edge_ends(e)) <= chosen)
+    shown = unique_name(name, workflow)
+    new_id = make_id(shown, taken_ids(workflow), "sub_workflow")
+    node = SubWorkflowNode(
+        id=new_id,
+        name=shown,
+        embedded=_inner(workflow, chosen | inside | _whole_groups(workflow, chosen), entry, leaving, shown),
+        direct_output=leaving is None,
+    )
+    edits: list[Edit] = [Insert("nodes", node, _first_index(workflow, chosen))]
+    edits += [Remove("edges", i) for i in inside]
+    ends = dict.fromkeys(chosen, new_id)
+    edits += [e for edge in workflow.edges if edge.id not in inside and (e := _led(edge, ends, ends)) is not None]
+    edits += _designated(workflow, chosen, (new_id,))
+    edits.append(SetPlaces({new_id: _middle(workflow, chosen), **dict.fromkeys(inside & workflow.places.keys())}))
+    now = Batch(tuple(edits)).apply(workflow).workflow
+    edits.append(delete_items(now, chosen | _whole_groups(workflow, chosen)))
+    return _checked(workflow, Batch(tuple(edits)), new_id)
+
+
+def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
+    """Puts the nodes of an embedded sub-workflow in its place. Raises ``KeyError`` if it is no sub-workflow node."""
+    node = workflow.node(node_id)
+    if not isinstance(node, SubWorkflowNode):
+        raise KeyError(node_id)
+    inner = node.embedded
+    if inner is None:
+        return Problem("cannot_inline", f"“{node.name}” is linked to a file: embed a copy of it first.", node_id)
+    if inner.start is None or inner.node(inner.start) is None:
+        return Problem("cannot_inline", f"The workflow inside “{node.name}” has no start.", node_id)
+    leaving = _last_inside(inner)
+    used = any(source == node_id for source, _, _ in pairs(workflow))
+    if used and leaving is None:
+        message = f"The outputs of “{node.name}” come from more than one node inside, so its edges have no one source."
+        return Problem("cannot_inline", message, node_id)
+    put, ids = put_in(workflow, inner, workflow.places.get(node_id))
+    edits: list[Edit] = [put]
+    now = put.apply(workflow).workflow
+    source, target = ids[leaving or inner.start], ids[inner.start]
+    for edge in workflow.edges:
+        edit = _led(edge, {node_id: source}, {node_id: target})
+        if edit is not None:
+            edits.append(edit)
+    edits += _designated(workflow, frozenset((node_id,)), (target,), _outputs(inner, ids))
+    exit_node = now.node(source)
+    if used and isinstance(exit_node, FunctionNode) and exit_node.yields == exit_node.sends:
+        edits.append(SetFields("nodes", source, {"yields": None}))
+    now = Batch(tuple(edits)).apply(workflow).workflow
+    edits.append(delete_items(now, (node_id,)))
+    found = _checked(workflow, Batch(tuple(edits)), node_id)
+    return found if isinstance(found, Problem) else found[0]
+
+
+# --------------------------------------------------------------------------------------------- what is inside
+
+
+def _entry(workflow: Workflow, chosen: frozenset[str]) -> str | Problem:
+    """The one node that gets the messages from outside."""
+    entries = dict.fromkeys(t for s, t, _ in pairs(workflow) if t in chosen and s not in chosen)
+    if workflow.start in chosen:
+        entries = dict.fromkeys([workflow.start or "", *entries])
+    if not entries:
+        targets = {t for s, t, _ in pairs(workflow) if s in chosen and s != t}
+        order = [n for n in workflow.nodes if n.id in chosen and not isinstance(n, JoinNode)]
+        entries = dict.fromkeys([n.id for n in order if n.id not in targets][:1] or [n.id for n in order][:1])
+    names = [name_of(workflow, i) for i in entries]
+    if len(entries) != 1:
+        which = " and ".join(f"“{n}”" for n in names[:2]) if names else "no node"
+        return Problem("cannot_extract", f"Messages would come in at {which}: a sub-workflow starts with one node.")
+    first = next(iter(entries))
+    if isinstance(workflow.node(first), JoinNode):
+        message = f"“{names[0]}” waits for several messages: select the nodes that it waits for too."
+        return Problem("cannot_extract", message, first)
+    return first
+
+
+def _exit(workflow: Workflow, chosen: frozenset[str]) -> str | Problem | None:
+    """The one node whose messages go out; None if nothing follows the chosen nodes."""
+    exits = dict.fromkeys(s for s, t, _ in pairs(workflow) if s in chosen and t not in chosen)
+    exits.update(
+        dict.fromkeys(
+            e.source
+            for e in workflow.edges
+            if isinstance(e, SwitchEdge | FanOutEdge) and e.source in chosen and not set(edge_ends(e)) <= chosen
+        )
+    )
+    if not exits:
+        return None
+    names = [name_of(workflow, i) for i in exits if i]
+    if len(exits) > 1:
+        which = " and ".join(f"“{n}”" for n in names[:2])
+        return Problem("cannot_extract", f"Messages would go out from {which}: a sub-workflow ends with one node.")
+    last = next(iter(exits))
+    node = workflow.node(last or "")
+    if node is None or not (types.yields(node) or isinstance(node, FunctionNode)):
+        message = f"“{names[0]}” gives no output that could leave a sub-workflow: end with an agent or a function."
+        return Problem("cannot_extract", message, last or "")
+    if isinstance(workflow.outputs, tuple) and chosen & set(workflow.outputs):
+        message = f"“{names[0]}” has edges that leave, while an output of the workflow is inside: select fewer nodes."
+        return Problem("cannot_extract", message, last or "")
+    return last
+
+
+def _inner(workflow: Workflow, ids: frozenset[str], entry: str, leaving: str | None, name: str) -> Workflow:
+    inner = piece(workflow, ids)
+    outputs = tuple(i for i in workflow.outputs if i in ids) if isinstance(workflow.outputs, tuple) else ()
+    nodes = tuple(
+        n.model_copy(update={"yields": n.sends}) if n.id == leaving and isinstance(n, FunctionNode) else n
+        for n in inner.nodes
+    )
+    values = {
+        "name": name,
+        "start": entry,
+        "nodes": nodes,
+        "outputs": (leaving,) if leaving else outputs or None,
+        "max_supersteps": workflow.max_supersteps,
+    }
+    return inner.model_copy(update=values)
+
+
+def _last_inside(inner: Workflow) -> str | None:
+    """The one node whose outputs leave a workflow inside."""
+    if isinstance(inner.outputs, tuple):
+        return inner.outputs[0] if len(inner.outputs) == 1 else None
+    giving = [n.id for n in inner.nodes if types.yields(n)]
+    return giving[0] if len(giving) == 1 else None
+
+
+def _outputs(inner: Workflow, ids: Mapping[str, str]) -> tuple[str, ...]:
+    named = inner.outputs if isinstance(inner.outputs, tuple) else [n.id for n in inner.nodes if types.yields(n)]
+    return tuple(ids[i] for i in named if i in ids)
+
+
+# ------------------------------------------------------------------------------------------------ the rest
+
+
+def _led(edge: Edge, sources: Mapping[str, str], targets: Mapping[str, str]) -> Edit | None:
+    """An edge group with other nodes at its ends."""
+    values: dict[str, object] = {}
+    for field, ends in (("source", sources), ("target", targets), ("default", targets)):
+        end = getattr(edge, field, None)
+        if isinstance(end, str) and end in ends:
+            values[field] = ends[end]
+    if isinstance(edge, SwitchEdge) and any(c.target in targets for c in edge.cases):
+        values["cases"] = tuple(
+            c.model_copy(update={"target": targets.get(c.target, c.target)}) for c in edge.cases
+        )  # fmt: skip
+    if isinstance(edge, FanOutEdge) and set(edge.targets) & targets.keys():
+        values["targets"] = tuple(targets.get(t, t) for t in edge.targets)
+        values["selection"] = {targets.get(t, t): c for t, c in (edge.selection or {}).items()} or None
+    if isinstance(edge, FanInEdge) and set(edge.sources) & sources.keys():
+        values["sources"] = tuple(sources.get(s, s) for s in edge.sources)
+    return SetFields("edges", edge.id, values) if values else None
+
+
+def _designated(
+    workflow: Workflow, gone: frozenset[str], start: tuple[str], outputs: tuple[str, ...] | None = None
+) -> list[Edit]:
+    """Start and outputs with the new nodes instead of the old ones."""
+    values: dict[str, object] = {}
+    if workflow.start in gone:
+        values["start"] = start[0]
+    for field in ("outputs", "intermediate"):
+        named = getattr(workflow, field)
+        if isinstance(named, tuple) and gone & set(named):
+            new = start if outputs is None else outputs
+            kept = dict.fromkeys(i for n in named for i in (new if n in gone else (n,)))
+            values[field] = tuple(kept) or None
+    return [SetWorkflow(values)] if values else []
+
+
+def _whole_groups(workflow: Workflow, chosen: frozenset[str]) -> frozenset[str]:
+    return frozenset(g.id for g in workflow.groups if g.members and set(g.members) <= chosen)
+
+
+def _first_index(workflow: Workflow, chosen: frozenset[str]) -> int:
+    return next(i for i, n in enumerate(workflow.nodes) if n.id in chosen)
+
+
+def _middle(workflow: Workflow, chosen: frozenset[str]) -> Place:
+    box = bounds(workflow, chosen) or (0.0, 0.0, *CARD)
+    return Place(x=snapped((box[0] + box[2] - CARD[0]) / 2), y=snapped((box[1] + box[3] - CARD[1]) / 2))
+
+
+def _checked(workflow: Workflow, edit: Edit, place: str) -> tuple[Edit, str] | Problem:
+    """The edit, unless it would draw an edge twice."""
+    after = edit.apply(workflow).workflow
+    before = Counter((s, t) for s, t, _ in pairs(workflow))
+    counted = Counter((s, t) for s, t, _ in pairs(after))
+    twice = next(((s, t) for (s, t), n in counted.items() if n > max(1, before[s, t])), None)
+    if twice is None:
+        return edit, place
+    names = f"“{name_of(after, twice[0])}” to “{name_of(after, twice[1])}”"
+    return Problem("cannot_extract", f"There would be two edges from {names}; the framework allows one.")
