@@ -143,7 +143,16 @@ class TimelinePanel(Panel):
         number = next((b.number for b in run.branches if b.branch == run.branch), None)
         shown = counted(len(run.checkpoints), tr("1 checkpoint"), tr("{count} checkpoints"))
         shown += " · " + counted(len(run.branches), tr("1 branch"), tr("{count} branches"))
+        shown += f" · {self._loose_end()}" if self._loose_end() else ""
         return tr("Run {number}").format(number=number) + f" · {shown}" if number is not None else shown
+
+    def _loose_end(self) -> str:
+        """What waits for the person at the branch that *Resume* is about."""
+        track = self._unfinished()
+        if track is None:
+            return ""
+        waits, was_cut = tr("{branch} waits for your answer"), tr("{branch} was interrupted")
+        return (waits if track.state == "waiting" else was_cut).format(branch=track.name)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -131,6 +131,7 @@ def test_resume_is_offered_for_what_was_interrupted(show: Show, run: FakeRun, wo
     run.branches[0].state, run.branches[1].state = "interrupted", "waiting"
     run.state_changed.emit()
     assert panel.resume_button.text() == "Answer…", "the newest branch"
+    assert panel.summary() == "9 checkpoints · 2 branches · Fork A waits for your answer"
     panel.resume_button.click()
     panel.view.pick("m1")
     assert panel.resume_button.text() == "Resume"
