@@ -208,7 +208,7 @@ def _footer(view: NodeView | None) -> tuple[tuple[str, str], ...]:
         parts.append(("", f"×{view.invocations}"))
     if (tokens := usage_tokens(view.usage)) is not None:
         parts.append(("tokens", tokens))
-    if view.seconds or view.status != "running":
+    if view.seconds or view.status not in ("running", "stopped"):
         parts.append(("clock", seconds_text(view.seconds)))
     return tuple(parts)
 

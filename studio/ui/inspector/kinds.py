@@ -74,10 +74,10 @@ def _add_function_types(page: NodePage, form: Form) -> None:
     page.body.add(
         builder.beside(
             (builder.choice(form, "accepts", tr("Accepts"), types, free="text"), 0),
-            (builder.choice(form, "sends", tr("Sends"), type_choices(page, nothing=True), free="text"), 0),
+            (builder.choice(form, "sends", tr("Sends"), type_choices(page, nothing=True), free=tr("nothing")), 0),
         )
     )
-    hint = tr("What it may give as an output of the workflow with ctx.yield_output. Default: nothing.")
+    hint = tr("What its result, or ctx.yield_output, gives as an output of the workflow. Default: nothing.")
     page.body.add(
         builder.choice(form, "yields", tr("Yields"), types, free=tr("nothing"), hint=hint, none_if_empty=True)
     )

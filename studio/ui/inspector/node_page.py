@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget
 from studio.bridge.workspace import Workspace
 from studio.document.commands import set_output, set_start
 from studio.document.lines import pairs
-from studio.document.model import JoinNode, Node
+from studio.document.model import FunctionNode, JoinNode, Node
 from studio.document.types import accepts, in_words, sends, yields
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form
@@ -149,7 +149,8 @@ class NodePage(InspectorPage):
                 widget.hide()
                 widget.deleteLater()
         for title, names in zip((tr("Accepts"), tr("Sends")), shown, strict=True):
-            words = [in_words((n,)).removeprefix("an ").removeprefix("a ") for n in names] or [tr("not declared")]
+            none = tr("nothing") if isinstance(self.node, FunctionNode) else tr("not declared")
+            words = [in_words((n,)).removeprefix("an ").removeprefix("a ") for n in names] or [none]
             self._types.add(TypeRow(self.theme, title, words))
 
     def _add_note(self) -> None:

@@ -364,3 +364,18 @@ def test_without_a_workspace_nothing_happens(make_canvas: Make) -> None:
     view.arrange()
     view.paste()
     view.grab()
+
+
+def test_a_time_is_shown_when_there_is_one(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    run = _run(view)
+    for status, seconds, footer in (
+        ("running", 0.0, ()),
+        ("stopped", 0.0, ()),
+        ("done", 0.0, (("clock", "0.00 s"),)),
+        ("running", 2.0, (("clock", "2.0 s"),)),
+    ):
+        run.nodes["writer"] = NodeView("writer", status, 1, seconds)  # type: ignore[arg-type]
+        run.show()
+        view.canvas_scene.flush()
+        assert _card(view, "writer").card.footer == footer
