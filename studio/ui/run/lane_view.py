@@ -41,6 +41,8 @@ class LaneView(QAbstractScrollArea):
         self._scrolling = False
         self._stale = False
         self._caret = False
+        self._caret_line = 0
+        """Where the last line began when it was painted last, in the coordinates of the text."""
         self._hint = ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -226,9 +228,13 @@ class LaneView(QAbstractScrollArea):
         if changed is None and caret == self._caret:
             return
         self._caret = caret
-        top = (changed if changed is not None else self.text.height - self.text.line) - self.verticalScrollBar().value()
+        last = self.text.height - self.text.line
+        # The line where the caret was, too: what is scrolled along is not painted again.
+        dirty = min(last if changed is None else changed, self._caret_line)
+        self._caret_line = max(0, last)
         self._fit()
         area = self.viewport().rect()
+        top = dirty - self.verticalScrollBar().value()
         self.viewport().update(QRect(0, max(0, top), area.width(), area.height()))
 
     def _fit(self) -> None:

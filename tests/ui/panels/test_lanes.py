@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import InvocationView, StreamPiece
@@ -179,3 +179,18 @@ def test_another_width_breaks_again(lane: LaneView, view: InvocationView) -> Non
 def test_numbers() -> None:
     done = InvocationView("i", "n", 1, 1.0, 9.1, "done", tokens=612)
     assert lane_meta(done, 0.0) == "612 tok · 76/s · 8.1 s"
+
+
+def test_the_line_that_had_the_caret_is_painted_again(
+    lane: LaneView, view: InvocationView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view.pieces[:] = [StreamPiece("text", "line\n" * 60)]
+    lane.refresh()
+    painted: list[QRect] = []
+    monkeypatch.setattr(lane.viewport(), "update", painted.append)
+    for number in range(5):
+        before = lane.text.height - lane.text.line
+        view.pieces[-1].text += f"{number}\nmore"
+        lane.refresh()
+        scrolled = lane.verticalScrollBar().value()
+        assert painted[-1].top() <= max(0, before - scrolled)
