@@ -37,6 +37,11 @@ class Look:
         return max(1.0, READABLE / 10.5 / self.zoom)
 
     @property
+    def small_scale(self) -> float:
+        """How much larger than in the scene text of 11 is painted on cards, so that it can be read."""
+        return max(1.0, READABLE / 11.0 / self.zoom)
+
+    @property
     def small_text(self) -> bool:
         """Whether text of 11 can be read."""
         return self.zoom * 11.0 >= READABLE

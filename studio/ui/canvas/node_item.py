@@ -51,6 +51,7 @@ class NodeItem(DrawnItem):
         self.box = QRectF(0, 0, *CARD)
         self._stale = True
         self._fitted = 0.0
+        self._small_scale = 1.0
         self._title = self._subtitle = self._middle = self._flat = QStaticText()
         self._badges: list[tuple[float, ChipText]] = []
         self._footer: list[tuple[float, str, QStaticText]] = []
@@ -98,7 +99,7 @@ class NodeItem(DrawnItem):
         card, theme = self.card, self.look.theme
         room = self.width - TITLE_X - 9
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
-        self._subtitle = _laid(card.subtitle, *scene_font(theme, "small"), room + 4)
+        self._fit_subtitle(self.look.small_scale)
         self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
         self._badges = []
         right = self.width - 9
@@ -117,6 +118,11 @@ class NodeItem(DrawnItem):
             laid = _laid(text, font, metrics, self.width)
             self._footer.append((x, icon, laid))
             x += (16 if icon else 0) + metrics.horizontalAdvance(text) + 10
+
+    def _fit_subtitle(self, scale: float) -> None:
+        self._small_scale = scale
+        room = (self.width - TITLE_X - 5) / scale
+        self._subtitle = _laid(self.card.subtitle, *scene_font(self.look.theme, "small"), room)
 
     def _fit_title(self, zoom: float) -> None:
         """Lays out the title of the flat level, which has a fixed height on the screen, for a zoom."""
@@ -137,12 +143,7 @@ class NodeItem(DrawnItem):
         painter.setFont(scene_font(theme, "title")[0])
         painter.setPen(tools.color("text"))
         painter.drawStaticText(QPointF(TITLE_X, TITLE_Y), self._title)
-        if self.look.small_text:
-            painter.setFont(scene_font(theme, "small")[0])
-            painter.setPen(tools.color("muted"))
-            painter.drawStaticText(QPointF(TITLE_X, SUBTITLE_Y), self._subtitle)
-        if self._footer:
-            self._paint_footer(painter, tools)
+        self._paint_small(painter, tools)
         self._paint_ports(painter, tools)
         self._paint_badges(painter, self._badges)
         if self._note is not None:
@@ -248,18 +249,36 @@ class NodeItem(DrawnItem):
         if self.card.port_out:
             self.paint_port(painter, tools, self.out_port, self.card.port_out)
 
+    def _paint_small(self, painter: QPainter, tools: Ink) -> None:
+        """Subtitle and footer; larger than in the scene where they could not be read."""
+        scale = self.look.small_scale
+        if scale != self._small_scale:
+            self._fit_subtitle(scale)
+        if self._footer:
+            painter.setPen(tools.pen("line", 1.0))
+            painter.drawLine(QPointF(1, HEADER + 0.5), QPointF(self.width - 1, HEADER + 0.5))
+        painter.save()
+        painter.setFont(scene_font(self.look.theme, "small")[0])
+        painter.setPen(tools.color("muted"))
+        painter.translate(TITLE_X, SUBTITLE_Y)
+        painter.scale(scale, scale)
+        painter.drawStaticText(QPointF(0, 0), self._subtitle)
+        painter.restore()
+        if self._footer:
+            painter.save()
+            painter.translate(0, HEADER + 12.5)
+            painter.scale(scale, scale)
+            self._paint_footer(painter, tools)
+            painter.restore()
+
     def _paint_footer(self, painter: QPainter, tools: Ink) -> None:
-        painter.setPen(tools.pen("line", 1.0))
-        painter.drawLine(QPointF(1, HEADER + 0.5), QPointF(self.width - 1, HEADER + 0.5))
-        if not self.look.small_text:
-            return
         painter.setFont(scene_font(self.look.theme, "small")[0])
         for x, icon, text in self._footer:
             if icon:
-                draw_glyph(painter, tools, icon, x, HEADER + 6.5, 12, "muted")
+                draw_glyph(painter, tools, icon, x, -6, 12, "muted")
                 x += 16
             painter.setPen(tools.color("text2"))
-            painter.drawStaticText(QPointF(x, HEADER + 12.5 - text.size().height() / 2), text)
+            painter.drawStaticText(QPointF(x, -text.size().height() / 2), text)
 
     def _paint_octagon(self, painter: QPainter) -> None:
         if self.card.octagon is not None:

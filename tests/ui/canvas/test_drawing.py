@@ -379,3 +379,16 @@ def test_a_time_is_shown_when_there_is_one(make_canvas: Make) -> None:
         run.show()
         view.canvas_scene.flush()
         assert _card(view, "writer").card.footer == footer
+
+
+def test_small_text_of_cards_can_be_read_at_every_near_zoom(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    look = view.canvas_scene.look
+    for zoom in (1.0, 0.8, 0.73, 0.61):
+        view.set_zoom(zoom)
+        assert look.level is Level.NEAR
+        assert 11.0 * look.zoom * look.small_scale >= 8.0
+    view.grab()
+    item = _card(view, "market")
+    assert item._small_scale == look.small_scale > 1.0
+    assert item._subtitle.size().width() * item._small_scale <= item.width
