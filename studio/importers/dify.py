@@ -11,25 +11,16 @@ from typing import Any
 from studio.importers.comparisons import condition, test
 from studio.importers.conditions import NEXT_ITEM, text_is
 from studio.importers.detection import Detected
+from studio.importers.dify_steps import Steps, set_model
 from studio.importers.draft import Case, Draft, DraftNode, Rule
 from studio.importers.naming import node_id
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.reading import YamlFile, first, items, mapping, text
 from studio.importers.secrets import found_in, is_literal
-from studio.importers.structure import decide, finish, lower, parallel_targets
+from studio.importers.structure import decide, finish, lose, lower, parallel_targets, unique
 
 PREFACE = "Structure only: steps, edges and prompts are taken over, not everything they do."
 _REFERENCE = re.compile(r"\{\{#([\w-]+(?:\.[\w-]+)+)#\}\}")
-_COMPATIBLE = (
-    "openai",
-    "azure_openai",
-    "openai_api_compatible",
-    "ollama",
-    "openrouter",
-    "localai",
-    "vllm",
-    "xinference",
-)
 _UNSUPPORTED = ("tool", "knowledge-retrieval", "document-extractor", "list-operator", "knowledge-index", "datasource")
 _MARKERS = ("iteration-start", "loop-start")
 
@@ -46,7 +37,10 @@ def read(detected: Detected, path: Path | None) -> Draft:
     nodes = [n for n in items(graph.get("nodes")) if isinstance(n, dict)]
     if not nodes:
         raise ImportProblem("There are no steps in this app.", WRONG_FILE)
-    _App(draft, nodes, [e for e in items(graph.get("edges")) if isinstance(e, dict)], detected.yaml).run(workflow)
+    draft.items_in = len(nodes)
+    _App(draft, unique(draft, nodes), [e for e in items(graph.get("edges")) if isinstance(e, dict)], detected.yaml).run(
+        workflow
+    )
     return draft
 
 
@@ -58,7 +52,7 @@ def _single(draft: Draft, config: dict[str, Any]) -> None:
     label = draft.name or "Agent"
     node = draft.add(DraftNode(node_id("", label, "agent"), "agent", label))
     node.data["instructions"] = text(config.get("pre_prompt")) or None
-    _model(draft, node, mapping(config.get("model")))
+    set_model(draft, node, mapping(config.get("model")))
     names = []
     for tool in items(mapping(config.get("agent_mode")).get("tools")):
         name = text(first(mapping(tool), "tool_name", "name"))
@@ -69,15 +63,6 @@ def _single(draft: Draft, config: dict[str, Any]) -> None:
     for secret in found_in(config):
         draft.secret(node.id, secret)
     draft.start = node.id
-
-
-def _model(draft: Draft, node: DraftNode, model: dict[str, Any]) -> None:
-    node.data["model"] = text(model.get("name")) or None
-    node.data["options"] = mapping(model.get("completion_params")) or None
-    provider = text(model.get("provider")).rpartition("/")[2]
-    if provider and provider not in _COMPATIBLE:
-        words = f"The provider {provider} is not available here; choose one for the model {text(model.get('name'))}."
-        draft.note("model_unmapped", node.id, words, line=node.line)
 
 
 class _App:
@@ -91,12 +76,13 @@ class _App:
         self._edges = edges
         self._file = file
         self._ids: dict[str, str] = {}
+        self._steps = Steps(draft, self._ids)
         self._kinds: dict[str, str] = {}
         self._parents: dict[str, str] = {}
 
     def run(self, workflow: dict[str, Any]) -> None:
         draft = self._draft
-        draft.items_in, draft.edges_in = len(self._nodes), len(self._edges)
+        draft.edges_in = len(self._edges)
         self._name()
         for node in self._nodes:
             self._node(node)
@@ -135,7 +121,7 @@ class _App:
         if item not in self._parents and all(isinstance(place.get(k), int | float) for k in "xy"):
             made.x, made.y = float(place["x"]), float(place["y"])
         draft.add(made)
-        self._fill(made, kind, data)
+        self._steps.fill(made, kind, data)
         if made.kind == "placeholder":
             made.label = f"{kind}: {text(data.get('title')) or item}"
             made.source, made.lang = self._source(node)
@@ -159,149 +145,7 @@ class _App:
         written = self._file.source(node) if self._file else ""
         return (written, "yaml") if written else (json.dumps(node, indent=2, ensure_ascii=False), "json")
 
-    def _fill(self, node: DraftNode, kind: str, data: dict[str, Any]) -> None:
-        match kind:
-            case "note":
-                node.kind, node.data["text"] = "note", _note_text(text(data.get("text")))
-                node.label = text(data.get("title")) or node.data["text"][:60] or node.id
-            case "start":
-                node.kind = "input"
-                node.data["inputs"] = [text(mapping(v).get("variable")) for v in items(data.get("variables"))]
-                self._draft.inputs = {
-                    text(mapping(v).get("variable")): mapping(v) for v in items(data.get("variables"))
-                }
-            case "llm":
-                self._agent(node, data)
-            case "agent":
-                self._agent_node(node, data)
-            case "question-classifier":
-                self._classifier(node, data)
-            case "parameter-extractor":
-                self._extractor(node, data)
-            case "if-else":
-                node.kind = "switch"
-            case "code" if text(data.get("code_language")) in ("python3", "python"):
-                self._code(node, data)
-            case "template-transform":
-                node.kind, node.data["template"] = "transform", text(data.get("template"))
-                node.data["template_lang"] = "jinja"
-            case "variable-aggregator" | "variable-assigner":
-                node.kind = "transform"
-                node.data["value"] = [self._path(s) for s in items(data.get("variables"))]
-            case "assigner":
-                self._assigner(node, data)
-            case "http-request":
-                node.kind = "function"
-                node.data.update(
-                    preset="http", url=text(data.get("url")), method=text(data.get("method")).upper() or "GET"
-                )
-                node.data["headers"] = text(data.get("headers")) or None
-            case "iteration" | "loop":
-                self._loop(node, data)
-            case "human-input":
-                node.kind = "human_input"
-                node.data["prompt"] = text(first(data, "form_content", "prompt", "question")) or None
-            case "end" | "answer":
-                node.kind = "output"
-                node.data["text"] = text(data.get("answer")) or None
-                outputs = {
-                    text(mapping(o).get("variable")): self._path(mapping(o).get("value_selector"))
-                    for o in items(data.get("outputs"))
-                }
-                node.data["value"] = outputs or None
-
-    def _agent(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "agent"
-        given = data.get("prompt_template")
-        parts = items(given) or ([{"role": "system", **mapping(given)}] if isinstance(given, dict) else [])
-        system = [text(mapping(p).get("text")) for p in parts if mapping(p).get("role") == "system"]
-        user = [text(mapping(p).get("text")) for p in parts if mapping(p).get("role") != "system"]
-        node.data["instructions"] = "\n\n".join(filter(None, system)) or None
-        node.data["prompt"] = "\n\n".join(filter(None, user)) or None
-        _model(self._draft, node, mapping(data.get("model")))
-
-    def _agent_node(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "agent"
-        given = {k: mapping(v).get("value") for k, v in mapping(data.get("agent_parameters")).items()}
-        node.data["instructions"] = text(given.get("instruction")) or None
-        node.data["prompt"] = text(given.get("query")) or None
-        model = mapping(given.get("model"))
-        _model(self._draft, node, {"name": model.get("model"), "provider": model.get("provider"), **model})
-        names = [text(first(mapping(t), "tool_name", "name")) for t in items(given.get("tools"))]
-        for name in filter(None, names):
-            self._draft.note("tool_unmapped", node.id, f"The tool {name} is kept as a declaration.", line=node.line)
-        node.data["tools"] = [n for n in names if n] or None
-
-    def _classifier(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "agent"
-        names = [text(mapping(c).get("name")) for c in items(data.get("classes"))]
-        given = text(first(data, "instruction", "instructions"))
-        node.data["classes"] = names
-        node.data["instructions"] = f"{given}\n\nAnswer with one of these words alone: {', '.join(names)}.".strip()
-        _model(self._draft, node, mapping(data.get("model")))
-
-    def _extractor(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "agent"
-        fields = {
-            text(mapping(p).get("name")): text(mapping(p).get("type")) or "string"
-            for p in items(data.get("parameters"))
-        }
-        node.data["output_schema_name"] = fields
-        kinds = {"string": "string", "number": "number", "boolean": "boolean", "bool": "boolean"}
-        properties = {n: {"type": kinds[t]} if t in kinds else {} for n, t in fields.items()}
-        required = [text(mapping(p).get("name")) for p in items(data.get("parameters")) if mapping(p).get("required")]
-        node.data["output_schema"] = {"type": "object", "properties": properties, "required": required}
-        node.data["instructions"] = text(data.get("instruction")) or "Extract the fields from the text."
-        _model(self._draft, node, mapping(data.get("model")))
-
-    def _code(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "function"
-        code = text(data.get("code")).rstrip()
-        given = {
-            text(mapping(v).get("variable")): self._path(mapping(v).get("value_selector"))
-            for v in items(data.get("variables"))
-        }
-        arguments = ", ".join(f"{name}=ctx.get_state({path!r})" for name, path in given.items() if name.isidentifier())
-        node.data["body"] = (
-            f"{code}\n\nfound = main({arguments})\nfor key, value in found.items():\n"
-            f"    ctx.set_state({node.id + '.'!r} + key, value)\nresult = data"
-        )
-        self._draft.note("code_kept", node.id, "The code is kept and was not run.", line=node.line)
-
-    def _assigner(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "set_variable"
-        written = [mapping(i) for i in items(data.get("items"))] or [data]
-        pairs = [
-            {
-                "variable": self._path(first(i, "variable_selector", "assigned_variable_selector")),
-                "value": self._path(first(i, "value", "input_variable_selector")),
-                "operation": text(first(i, "operation", "write_mode")) or None,
-            }
-            for i in written
-        ]
-        node.data.update(pairs[0])
-        node.data["assignments"] = pairs if len(pairs) > 1 else None
-
-    def _loop(self, node: DraftNode, data: dict[str, Any]) -> None:
-        node.kind = "loop"
-        node.data["items"] = self._path(data.get("iterator_selector")) or None
-        node.data["item"] = f"{node.id}.item"
-        node.data["max_rounds"] = data.get("loop_count")
-        if data.get("is_parallel"):
-            self._draft.note("semantics_differ", node.id, "Items run one after the other here.", line=node.line)
-        if items(data.get("break_conditions")):
-            words = "The condition that ends the loop is kept as text."
-            node.data["break_conditions"] = data["break_conditions"]
-            self._draft.note("expression_kept", node.id, words, line=node.line)
-
     # --------------------------------------------------------------------------------------------- variables
-
-    def _path(self, selector: Any) -> str:
-        """``[node, field]`` as the name of a variable; other values as text."""
-        parts = [text(p) for p in items(selector)]
-        if len(parts) > 1:
-            return ".".join([self._ids.get(parts[0], parts[0]), *parts[1:]])
-        return text(selector) if not isinstance(selector, list) else ".".join(parts)
 
     def _declared(self, workflow: dict[str, Any]) -> None:
         for given in items(workflow.get("conversation_variables")):
@@ -360,21 +204,7 @@ class _App:
 
     def _connect(self) -> None:
         draft = self._draft
-        out: dict[str, dict[str, list[str]]] = {}
-        for edge in self._edges:
-            source, target = text(edge.get("source")), text(edge.get("target"))
-            handle = text(edge.get("sourceHandle")) or "source"
-            if handle == "fail-branch":
-                draft.edges_lost += 1
-                words = "The way after an error is not taken over."
-                draft.note("error_branch_dropped", self._ids.get(source, source), words, "loss")
-            elif source not in self._kinds or target not in self._kinds:
-                draft.edges_lost += 1
-                draft.note(
-                    "dangling_edge", f"{source} -> {target}", "This edge belongs to a step that is not in the file."
-                )
-            else:
-                out.setdefault(source, {}).setdefault(handle, []).append(target)
+        out = self._ways_out()
         pairs: list[tuple[str, str]] = []
         decisions: dict[str, list[list[str]]] = {}
         for source, handles in out.items():
@@ -385,19 +215,48 @@ class _App:
                 pairs += [(source, t) for found in handles.values() for t in found]
         for source in [i for i, kind in self._kinds.items() if kind in ("if-else", "question-classifier")]:
             self._decision(source, out.get(source, {}))
-        exits = self._loops(out, pairs, decisions)
-        pairs = [(s, t) for s, t in pairs if self._kinds[t] != "loop-end"]
+        folded = self._loops(out, decisions)
         following = {s: [t for found in h.values() for t in found] for s, h in out.items()}
         waits = {t for t in parallel_targets(following, decisions) if self._kinds.get(t) != "variable-aggregator"}
-        lower(
-            draft,
-            [(self._ids[s], self._ids[t]) for s, t in pairs if s in self._ids and t in self._ids],
-            {self._ids[w] for w in waits if w in self._ids},
-        )
-        for item, source, behind in exits:
-            if behind is not None:
-                draft.direct(source, behind)
-            draft.fold(item, f"edge {source} -> {behind}" if behind else f"no outgoing edge of {source}")
+        known = [(s, t) for s, t in pairs if s in self._ids and t in self._ids]
+        lower(draft, [(self._ids[s], self._ids[t]) for s, t in known], {self._ids[w] for w in waits if w in self._ids})
+        draft.edges_lost += len(pairs) - len(known)
+        for item in [i for i, kind in self._kinds.items() if kind in _MARKERS and i not in folded]:
+            draft.lost.append(item)
+            draft.edges_lost += sum(len(found) for found in out.get(item, {}).values())
+            draft.note("invalid_source", item, "This marker belongs to a loop that is not in the file.", "loss")
+
+    def _ways_out(self) -> dict[str, dict[str, list[str]]]:
+        """Targets by source and handle; what leads to the end of a loop leads to what follows the loop."""
+        draft = self._draft
+        out: dict[str, dict[str, list[str]]] = {}
+        exits = {i: self._parents.get(i, "") for i, kind in self._kinds.items() if kind == "loop-end"}
+        after = {
+            i: next((text(e.get("target")) for e in self._edges if e.get("source") == loop), "")
+            for i, loop in exits.items()
+        }
+        for edge in self._edges:
+            source, target = text(edge.get("source")), text(edge.get("target"))
+            handle = text(edge.get("sourceHandle")) or "source"
+            if handle == "fail-branch":
+                draft.edges_lost += 1
+                words = "The way after an error is not taken over."
+                draft.note("error_branch_dropped", self._ids.get(source, source), words, "loss")
+            elif source not in self._kinds or target not in self._kinds or source in exits:
+                draft.edges_lost += 1
+                draft.note(
+                    "dangling_edge", f"{source} -> {target}", "This edge belongs to a step that is not in the file."
+                )
+            elif target in exits and after[target] not in self._ids:
+                draft.edges_folded += 1
+                out.setdefault(source, {}).setdefault(handle, [])
+            else:
+                out.setdefault(source, {}).setdefault(handle, []).append(after.get(target, target))
+        for item in exits:
+            before = next((text(e.get("source")) for e in self._edges if e.get("target") == item), "")
+            made, behind = self._ids.get(before, before), self._ids.get(after[item])
+            draft.fold(item, f"edge {made} -> {behind}" if behind else f"no outgoing edge of {made or 'anything'}")
+        return out
 
     def _named(self, targets: list[str]) -> list[str]:
         return [self._ids[t] for t in targets if t in self._ids]
@@ -416,6 +275,8 @@ class _App:
                         self._named(handles.get(text(entry.get("id")), [])),
                     )
                 )
+            known = {text(mapping(c).get("id")) for c in items(data.get("classes"))}
+            lose(self._draft, node.id, sum(len(t) for h, t in handles.items() if h not in known))
             last = ways.pop()[1] if ways else []
             decide(self._draft, node.id, ways, last)
             return
@@ -426,13 +287,15 @@ class _App:
                 (Case(f"{node.id}_{handle}", rule=self._rule(entry, node)), self._named(handles.get(handle, [])))
             )
         decide(self._draft, node.id, ways, self._named(handles.get("false", [])))
+        known = {"false", *(text(first(c, "case_id", "id")) or "true" for c in cases)}
+        lose(self._draft, node.id, sum(len(t) for h, t in handles.items() if h not in known))
 
     def _rule(self, case: dict[str, Any], node: DraftNode) -> Rule:
         word = text(case.get("logical_operator")) or "and"
         written: list[str] = []
         tests: list[str | None] = []
         for entry in map(mapping, items(case.get("conditions"))):
-            path, operator = self._path(entry.get("variable_selector")), text(entry.get("comparison_operator"))
+            path, operator = self._steps.path(entry.get("variable_selector")), text(entry.get("comparison_operator"))
             value = entry.get("value")
             shown = "" if value in (None, "") else " " + json.dumps(value, ensure_ascii=False)
             written.append(f"{path} {operator}{shown}")
@@ -443,19 +306,18 @@ class _App:
             self._draft.note("expression_kept", node.id, f"This condition is kept as text: {rule_text}", line=node.line)
         return Rule(rule_text or None, "dify", "translated" if found else "kept", found)
 
-    def _loops(
-        self, out: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]], decisions: dict[str, list[list[str]]]
-    ) -> list[tuple[str, str, str | None]]:
-        """Loops: body, way back, what follows; the ways out of ``loop-end`` steps."""
+    def _loops(self, out: dict[str, dict[str, list[str]]], decisions: dict[str, list[list[str]]]) -> set[str]:
+        """Loops: body, way back, what follows. The markers that were folded."""
         draft = self._draft
-        exits: list[tuple[str, str, str | None]] = []
-        for item in [i for i, kind in self._kinds.items() if kind in ("iteration", "loop")]:
+        folded: set[str] = set()
+        for item in [i for i, kind in self._kinds.items() if kind in ("iteration", "loop") and i in self._ids]:
             loop = self._ids[item]
             children = [c for c, parent in self._parents.items() if parent == item]
             data = next(mapping(n.get("data")) for n in self._nodes if text(n.get("id")) == item)
             marker = next((c for c in children if self._kinds[c] in _MARKERS), None)
             if marker is not None:
                 body = [t for found in out.get(marker, {}).values() for t in found]
+                folded.add(marker)
             else:
                 body = [c for c in [text(data.get("start_node_id"))] if c in self._ids]
             after = [t for found in out.get(item, {}).values() for t in found]
@@ -469,11 +331,7 @@ class _App:
             last = [c for c in children if c in self._ids and c not in out and self._kinds[c] != "note"]
             for child in last:
                 draft.direct(self._ids[child], loop, counted=0)
-            for child in children:
-                if self._kinds[child] == "loop-end":
-                    before = next((self._ids[s] for s, t in pairs if t == child and s in self._ids), loop)
-                    exits.append((child, before, self._named(after)[0] if self._named(after) else None))
-        return exits
+        return folded
 
 
 def _referenced(value: Any, known: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -492,24 +350,3 @@ def _referenced(value: Any, known: dict[str, str]) -> Iterator[tuple[str, str]]:
         else:
             for inner in value:
                 yield from _referenced(inner, known)
-
-
-def _note_text(written: str) -> str:
-    """The text of a note; newer versions store a tree of the editor."""
-    if not written.startswith("{"):
-        return written
-    try:
-        tree = json.loads(written)
-    except (ValueError, RecursionError):
-        return written
-    found: list[str] = []
-
-    def collect(part: Any) -> None:
-        if isinstance(part, dict):
-            if isinstance(part.get("text"), str):
-                found.append(part["text"])
-            for inner in items(part.get("children")) or [part.get("root")]:
-                collect(inner)
-
-    collect(tree)
-    return "\n".join(found)

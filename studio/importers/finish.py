@@ -13,7 +13,7 @@ from studio.document.ids import condition_name, make_id
 from studio.document.layout import arrange
 from studio.document.model import FunctionNode, HumanInputNode, Place, Workflow
 from studio.importers.draft import Case, Draft, DraftEdge, DraftNode, Rule
-from studio.importers.problems import ImportProblem
+from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.report import Counts, Entry, Report
 from studio.importers.secrets import looking_like_keys, scrubbed
 
@@ -47,7 +47,9 @@ def imported(draft: Draft, mode: Literal["static", "build"] = "static") -> Impor
         place = ".".join(str(part) for part in found["loc"])
         message = f"The result does not fit a workflow: {found['msg']} at {place}."
         raise ImportProblem(message, "Please report this with the file.") from None
-    return Imported(_placed(_loosened(workflow), draft), report)
+    if not workflow.nodes:
+        raise ImportProblem("There are no steps in this file.", WRONG_FILE)
+    return Imported(_placed(_with_outputs(_loosened(workflow)), draft), report)
 
 
 def _find_keys(draft: Draft) -> None:
@@ -287,6 +289,17 @@ def _loosened(workflow: Workflow) -> Workflow:
             break
         workflow = workflow.model_copy(update={"nodes": tuple(_loose(n, sources) for n in workflow.nodes)})
     return workflow
+
+
+def _with_outputs(workflow: Workflow) -> Workflow:
+    """Only nodes that give an output are outputs."""
+    able = {n.id for n in workflow.nodes if types.yields(n)}
+    changed: dict[str, Any] = {}
+    for name in ("outputs", "intermediate"):
+        listed = getattr(workflow, name)
+        if isinstance(listed, tuple) and not set(listed) <= able:
+            changed[name] = tuple(i for i in listed if i in able) or None
+    return workflow.model_copy(update=changed)
 
 
 def _ends(edge: Any) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from studio.importers.draft import Case, Draft, DraftNode
-from studio.importers.structure import add_defaults, separate_pairs, unreachable
+from studio.importers.structure import add_defaults, choose_start, open_barriers, separate_pairs, unreachable
 
 
 @dataclass(slots=True, eq=False)
@@ -62,6 +62,7 @@ class Flow:
 
     def finish(self) -> None:
         """Defaults, folded jumps, one edge per pair, what is unreachable."""
+        choose_start(self.draft)
         add_defaults(self.draft)
         for item, end, _ in self._folds:
             if end is None:
@@ -75,4 +76,5 @@ class Flow:
             else:
                 self.draft.fold(item, f"edge {end.node} -> {target}" if target else f"no outgoing edge of {end.node}")
         separate_pairs(self.draft)
+        open_barriers(self.draft)
         unreachable(self.draft)

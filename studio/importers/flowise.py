@@ -17,7 +17,7 @@ from studio.importers.naming import node_id
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.reading import first, items, mapping, text
 from studio.importers.secrets import found_in
-from studio.importers.structure import decide, finish, lower, parallel_targets
+from studio.importers.structure import decide, finish, lose, lower, parallel_targets, unique
 
 _HANDLE = re.compile(r"-output-(\d+)\Z")
 _MARK = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
@@ -37,6 +37,7 @@ def read(detected: Detected, path: Path | None) -> Draft:
         raise ImportProblem("There are no steps in this file.", WRONG_FILE)
     draft = Draft(detected.kind, name=text(value.get("name")), description=text(value.get("description")))
     draft.preface, draft.items_in, draft.edges_in, draft.placed = PREFACE, len(nodes), len(edges), True
+    nodes = unique(draft, nodes)
     if detected.kind == "flowise-chatflow":
         from studio.importers.flowise_chatflow import Chatflow
 
@@ -298,6 +299,7 @@ class _Flow:
         if kind == "humanInput":
             case = Case(f"{node.id}_reject", rule=Rule("reject", "answer", "translated", answer_is("reject")))
             decide(self._draft, node.id, [(case, self._named(ways.get(1, [])))], self._named(ways.get(0, [])))
+            lose(self._draft, node.id, sum(len(found) for n, found in ways.items() if n > 1))
             return
         if kind == "conditionAgent":
             names = list(node.data.get("classes") or [])
@@ -309,6 +311,7 @@ class _Flow:
                 for n, name in enumerate(names[:-1])
             ]
             decide(self._draft, node.id, cases, self._named(ways.get(len(names) - 1, [])))
+            lose(self._draft, node.id, sum(len(found) for n, found in ways.items() if n >= max(len(names), 1)))
             return
         conditions = [mapping(c) for c in items(given.get("conditions"))]
         cases = [
@@ -316,6 +319,7 @@ class _Flow:
             for n, entry in enumerate(conditions)
         ]
         decide(self._draft, node.id, cases, self._named(ways.get(len(conditions), [])))
+        lose(self._draft, node.id, sum(len(found) for n, found in ways.items() if n > len(conditions)))
 
     def _rule(self, entry: dict[str, Any], node: DraftNode) -> Rule:
         left = _MARK.sub(lambda m: m.group(1), plain(entry.get("value1"))).strip()

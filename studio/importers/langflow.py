@@ -17,7 +17,7 @@ from studio.importers.naming import node_id
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.reading import first, items, mapping, text
 from studio.importers.secrets import found_in
-from studio.importers.structure import decide, finish, lower, parallel_targets
+from studio.importers.structure import decide, finish, lose, lower, parallel_targets, unique
 
 _INPUTS, _OUTPUTS = (
     ("ChatInput", "TextInput", "TextInputComponent"),
@@ -57,7 +57,7 @@ def read(detected: Detected, path: Path | None) -> Draft:
     edges = [_edge(e) for e in items(data.get("edges")) if isinstance(e, dict)]
     draft = Draft("langflow", name=text(value.get("name")), description=text(value.get("description")))
     draft.preface, draft.items_in, draft.edges_in, draft.placed = PREFACE, len(nodes), len(edges), True
-    _Flow(draft, nodes, edges).run()
+    _Flow(draft, unique(draft, nodes), edges).run()
     finish(draft)
     return draft
 
@@ -266,6 +266,7 @@ class _Flow:
         case = Case(f"{made}_{'true' if kind == 'switch' else 'next'}", rule=rule)
         named = {name: [self._ids[t] for t in found if t in self._ids] for name, found in ways.items()}
         decide(self._draft, made, [(case, named.get(first_out, []))], named.get(other, []))
+        lose(self._draft, made, sum(len(found) for name, found in ways.items() if name not in (first_out, other)))
 
     def _rule(self, item: str, made: str) -> Rule:
         operator, value = text(self._field(item, "operator")) or "equals", self._field(item, "match_text")

@@ -10,7 +10,7 @@ from studio.importers.draft import Draft, DraftEdge, DraftNode, Rule
 from studio.importers.naming import node_id
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.reading import items, mapping, text
-from studio.importers.structure import barrier, fan_out, finish, reached
+from studio.importers.structure import barrier, fan_out, finish, reached, unique
 
 START, END = "__start__", "__end__"
 
@@ -22,7 +22,7 @@ def read(detected: Detected, path: Path | None) -> Draft:
     if not nodes:
         raise ImportProblem("There are no nodes in this file.", WRONG_FILE)
     draft = Draft("langgraph-json", items_in=len(nodes), edges_in=len(edges))
-    _Dump(draft, nodes, edges).run()
+    _Dump(draft, unique(draft, nodes), edges).run()
     return draft
 
 

@@ -402,14 +402,15 @@ class WorkflowReading:
         node_id = self.result.free(snake(name) if not name.isidentifier() else name)
         code = source.segment(value.node) if value is not None and value.node is not None else ""
         label = f"{name} = {code}" if code and code != name else name
-        node = DraftNode(node_id, "placeholder", label, source=label, lang="python", line=value.line if value else None)
+        shown = label.partition("\n")[0][:80]
+        node = DraftNode(node_id, "placeholder", shown, source=label, lang="python", line=value.line if value else None)
         self.result.add(node)
         if isinstance(value, Imported):
             text = f"{name} comes from {value.module}, which is not in the file."
             self.result.note("code_not_available", node_id, text, line=node.line)
         else:
             text = (
-                f"Only running the program tells what this is: {label}. Import it in build mode to get the real graph."
+                f"Only running the program tells what this is: {shown}. Import it in build mode to get the real graph."
             )
             self.result.note("dynamic_graph", node_id, text, "loss", node.line)
         return node_id

@@ -303,13 +303,18 @@ class _Reader:
 
 
 def _branches(action: dict[str, Any]) -> Iterator[list[Any]]:
-    """The lists of actions inside an action."""
-    for name in ("actions", "then", "elseActions", "else"):
-        if isinstance(action.get(name), list):
-            yield action[name]
-    for condition in items(action.get("conditions")):
-        if isinstance(condition, dict):
-            yield items(first(condition, "actions", "then"))
+    """The lists of actions inside an action, as far as its kind has any."""
+    kind = str(action.get("kind", "")).lower()
+    if kind == "foreach":
+        yield items(action.get("actions"))
+    elif kind == "if":
+        yield items(first(action, "then", "actions"))
+    elif kind == "conditiongroup":
+        for condition in items(action.get("conditions")):
+            if isinstance(condition, dict):
+                yield items(first(condition, "actions", "then"))
+    if kind in ("if", "conditiongroup"):
+        yield items(first(action, "elseActions", "else"))
 
 
 def _strings(value: Any) -> Iterator[str]:

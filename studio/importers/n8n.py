@@ -15,7 +15,7 @@ from studio.importers.naming import from_name
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.reading import first, items, mapping, text
 from studio.importers.secrets import found_in
-from studio.importers.structure import decide, finish, lower
+from studio.importers.structure import decide, finish, lose, lower
 
 _FOLDED_TRIGGERS = ("manualTrigger", "chatTrigger", "start", "executeWorkflowTrigger")
 _AGENTS = (
@@ -322,6 +322,7 @@ class _Flow:
         if kind == "splitInBatches":
             case = Case(f"{made}_next", rule=Rule("next item", "loop", "translated", NEXT_ITEM))
             decide(draft, made, [(case, way(1))], way(0))
+            lose(draft, made, sum(len(w) for w in ways[2:]))
             return
         if kind == "textClassifier":
             names = list(draft.nodes[made].data.get("classes") or [])
@@ -332,6 +333,7 @@ class _Flow:
                 for n, c in enumerate(listed)
             ]
             decide(draft, made, cases, way(len(listed)))
+            lose(draft, made, sum(len(w) for w in ways[len(listed) + 1 :]))
             return
         tests = [given] if kind == "if" else self._switch_rules(given)
         cases = []
@@ -341,6 +343,7 @@ class _Flow:
                 draft.note("expression_kept", made, f"This condition is kept as text: {found.text}")
             cases.append((Case(f"{made}_{number}", rule=found), way(number)))
         decide(draft, made, cases, way(len(tests)))
+        lose(draft, made, sum(len(w) for w in ways[len(tests) + 1 :]))
 
     def _switch_rules(self, given: dict[str, Any]) -> list[dict[str, Any]]:
         rules = mapping(given.get("rules"))

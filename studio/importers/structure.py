@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from studio.importers.draft import Case, Draft, DraftEdge, DraftNode
 
@@ -11,10 +12,40 @@ DECISIONS = ("switch", "loop")
 
 def finish(draft: Draft, *, report_unreachable: bool = True) -> None:
     """Applies all of them."""
+    choose_start(draft)
     add_defaults(draft)
     separate_pairs(draft)
+    open_barriers(draft)
     if report_unreachable:
         unreachable(draft)
+
+
+def choose_start(draft: Draft) -> None:
+    """A source without a start starts with the first node that nothing leads to."""
+    steps = [n.id for n in draft.nodes.values() if n.kind != "note"]
+    if draft.start in steps or not steps:
+        return
+    led_to = {target for edge in draft.edges for target in targets(edge)}
+    draft.start = next((s for s in steps if s not in led_to), steps[0])
+    draft.note("invalid_source", draft.start, "The source has no start: this node is the start now.")
+
+
+def open_barriers(draft: Draft) -> None:
+    """A barrier does not wait for what nothing ever starts."""
+    found = reached(draft)
+    added: list[DraftEdge] = []
+    for edge in draft.edges:
+        if edge.kind != "fan_in" or edge.targets[0] not in found:
+            continue
+        never = [s for s in edge.sources if s not in found]
+        for source in never:
+            text = f"{edge.targets[0]} waits for this node, which nothing starts; it does not wait for it here."
+            draft.note("semantics_differ", source, text, "warn", draft.nodes[source].line)
+            added.append(DraftEdge("direct", [source], list(edge.targets), counted=0))
+        edge.sources = [s for s in edge.sources if s in found]
+        if len(edge.sources) == 1:
+            edge.kind = "direct"
+    draft.edges.extend(added)
 
 
 def targets(edge: DraftEdge) -> Iterator[str]:
@@ -27,11 +58,15 @@ def targets(edge: DraftEdge) -> Iterator[str]:
 
 def add_defaults(draft: Draft) -> None:
     """A way out of a decision that leads nowhere gets an end node (``<id>__end``)."""
+    draft.edges[:] = [e for e in draft.edges if e.kind != "switch" or e.cases or (e.default and e.default.target)]
     for edge in draft.edges:
         if edge.kind != "switch":
             continue
         node = draft.nodes[edge.source]
         default = edge.default or Case(node.id)
+        if not edge.cases and default.target is not None:
+            edge.kind, edge.targets, edge.default = "direct", [default.target], None
+            continue
         edge.default = default
         open_cases = [case for case in (*edge.cases, default) if case.target is None]
         if open_cases:
@@ -45,6 +80,7 @@ def separate_pairs(draft: Draft) -> None:
     """The engine takes one edge per pair: every further one goes through a node that passes its input on."""
     seen: set[tuple[str, str]] = set()
     added: list[DraftEdge] = []
+    _single_handoffs(draft)
     for edge in draft.edges:
         if edge.kind in ("handoff", "fan_in"):
             continue
@@ -58,6 +94,15 @@ def separate_pairs(draft: Draft) -> None:
                 added.append(_passed(draft, case))
                 edge.targets[number] = case.target or target
     draft.edges.extend(added)
+
+
+def _single_handoffs(draft: Draft) -> None:
+    first: dict[tuple[str, str], DraftEdge] = {}
+    for edge in [e for e in draft.edges if e.kind == "handoff"]:
+        kept = first.setdefault((edge.source, edge.targets[0]), edge)
+        if kept is not edge:
+            kept.counted += edge.counted
+            draft.edges.remove(edge)
 
 
 def _taken(seen: set[tuple[str, str]], source: str, target: str) -> bool:
@@ -205,3 +250,23 @@ def _lead(draft: Draft, case: Case, found: list[str]) -> int:
     case.target = node.id
     fan_out(draft, node.id, unique, len(found))
     return 0
+
+
+def unique(draft: Draft, nodes: list[dict[str, Any]], key: str = "id") -> list[dict[str, Any]]:
+    """The nodes with different ids; a second one of the same id is lost, because edges cannot tell them apart."""
+    found: dict[str, dict[str, Any]] = {}
+    for node in nodes:
+        item = str(node.get(key) or "")
+        if item in found:
+            draft.lost.append(item or "step without an id")
+            draft.note("invalid_source", item, "Two steps have this id; only the first one is taken over.", "loss")
+        else:
+            found[item] = node
+    return list(found.values())
+
+
+def lose(draft: Draft, source: str, count: int) -> None:
+    """Connections from a way out that does not exist."""
+    if count:
+        draft.edges_lost += count
+        draft.note("dangling_edge", source, f"{count} connections leave this step by a way out that it does not have.")

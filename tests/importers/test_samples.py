@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.document.model import SubWorkflowNode, Workflow
+from studio.document.problems import Problem
 from studio.document.validate import problems
 from studio.files import dumps, loads
 from studio.importers import Imported, ImportProblem, Refused, read
@@ -40,6 +42,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("file", "expectation", "mode"), runs)
 
 
+def errors_of(workflow: Workflow) -> list[Problem]:
+    """Errors of the validation; that some kinds cannot run yet is no fault of an import."""
+    inner = [n.embedded for n in workflow.nodes if isinstance(n, SubWorkflowNode) and n.embedded is not None]
+    found = [p for p in problems(workflow) if p.severity == "error" and p.code not in ("cannot_run", "sub_workflow")]
+    return found + [p for other in inner for p in errors_of(other)]
+
+
 def _read(file: Path, expectation: dict[str, Any], mode: str) -> Imported:
     choice = expectation.get("choice")
     return read(file.parent / expectation["source"], mode=mode, choice=str(choice) if choice is not None else None)  # type: ignore[arg-type]
@@ -57,8 +66,7 @@ def test_sample(file: Path, expectation: dict[str, Any], mode: str, tmp_path: Pa
     found = _read(file, expectation, mode)
     assert differences(expectation, found) == []
 
-    errors = [p for p in problems(found.workflow) if p.severity == "error"]
-    assert errors == []
+    assert errors_of(found.workflow) == []
     text = dumps(found.workflow)
     assert loads(text) == found.workflow
     source = (file.parent / expectation["source"]).read_text(encoding="utf-8")
