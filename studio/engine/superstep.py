@@ -37,7 +37,7 @@ _message_routed = maker(ev.MessageRouted)
 class Superstep:
     """Delivers one set of messages. Used once."""
 
-    __slots__ = ("_error", "_locks", "_parallel", "_routes", "_scope", "_sequence", "_tasks")
+    __slots__ = ("_alarm", "_error", "_locks", "_parallel", "_routes", "_scope", "_sequence", "_tasks")
 
     def __init__(self, scope: Scope, routes: Mapping[str, list[Route]]) -> None:
         self._scope = scope
@@ -47,6 +47,7 @@ class Superstep:
         self._sequence: dict[str, Rank] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._error: BaseException | None = None
+        self._alarm: asyncio.Future[None] | None = None
 
     async def deliver(self, batches: Mapping[str, list[QueuedMessage]]) -> None:
         """Offers all messages and waits until every node has finished. Raises the first error of a node or edge."""
@@ -76,17 +77,30 @@ class Superstep:
         self._tasks += tasks
         try:
             for task in tasks:
-                await task
+                if not task.done():
+                    # Not awaited itself: a node that does not end must hold up neither a failure nor a stop.
+                    await asyncio.wait((task, self._alarmed()), return_when=asyncio.FIRST_COMPLETED)
+                    if self._error is not None:
+                        raise self._error
+                task.result()
         except BaseException as error:
             await _end(tasks, self._scope)
             if self._error is not None and not self._scope.cancelled():
                 raise self._error from None
             raise error from None
 
+    def _alarmed(self) -> asyncio.Future[None]:
+        """Done as soon as anything of this superstep failed."""
+        if self._alarm is None:
+            self._alarm = asyncio.get_running_loop().create_future()
+        return self._alarm
+
     def _failed_with(self, error: BaseException) -> None:
         """The first error stops everything else in this superstep."""
         if self._error is None:
             self._error = error
+            if self._alarm is not None:
+                self._alarm.set_result(None)
             current = asyncio.current_task()
             for task in self._tasks:
                 if task is not current and not task.done():
@@ -137,7 +151,7 @@ class Superstep:
             try:
                 handler = route.handler(data)
             except Exception as error:
-                self._failed_with(error)
+                self._misrouted(route.edge.target, error)
                 raise
             if self._scope.emit is not None:
                 self._routed(messages[at], Outcome(route.edge.target, route.edge.id, "", handler))
@@ -154,7 +168,7 @@ class Superstep:
                 if type(outcomes) is not list:
                     outcomes = await outcomes  # type: ignore[misc]
             except Exception as error:
-                self._failed_with(error)
+                self._misrouted(message.source, error)
                 raise
             if emit is not None:
                 for outcome in outcomes:
@@ -235,6 +249,7 @@ class Superstep:
         except Exception as error:
             self._failed(ctx, error)
             raise
+        emit = scope.emit  # None by now if the run ended without this node
         if emit is not None:
             emit(_node_finished(scope.now(), superstep, node, ctx.invocation, ctx.given, scope.inside))
 
@@ -247,6 +262,14 @@ class Superstep:
         if scope.emit is not None:
             kind, text = type(error).__name__, str(error)
             scope.emit(ev.NodeFailed(ctx.now(), ctx.superstep, ctx.node, ctx.invocation, kind, text, scope.inside))
+
+    def _misrouted(self, node: str, error: Exception) -> None:
+        """A condition or selection raised: no node failed, but the run does."""
+        self._failed_with(error)
+        scope = self._scope
+        scope.failed = scope.failed or node
+        if not getattr(error, "__notes__", None):
+            error.add_note(f"An edge of node {node}, superstep {scope.superstep}")
 
     def _routed(self, message: QueuedMessage, outcome: Outcome) -> None:
         scope, reason = self._scope, outcome.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -59,7 +60,8 @@ def _designated(
     if intermediate == "all":
         return out, able
     if intermediate == "all_other":
-        return out, [id for id in able if id not in out]
+        taken = set(out)
+        return out, [id for id in able if id not in taken]
     return out, list(intermediate or ())
 
 
@@ -70,7 +72,7 @@ def _designation(outputs: Sequence[str], intermediate: Sequence[str]) -> None:
             "No node is designated for outputs or intermediate outputs; leave both out instead"
         )
     for what, ids in (("outputs", outputs), ("intermediate", intermediate)):
-        double = sorted({id for id in ids if ids.count(id) > 1})
+        double = sorted(id for id, count in Counter(ids).items() if count > 1)
         if double:
             raise OutputDesignationError(f"Designated twice as {what}: {', '.join(double)}", double)
     both = sorted(set(outputs) & set(intermediate))

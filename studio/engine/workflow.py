@@ -459,6 +459,7 @@ class Workflow:
         if not self._by_arrival and len(instance.queue) > 1:
             instance.queue = superstep.order(instance.queue)
         checkpoint = None if scope.store is None else await self._save(scope, "superstep")
+        emit = scope.emit
         if emit is not None:
             emit(_superstep_finished(scope.now(), number, checkpoint, scope.inside))
 
