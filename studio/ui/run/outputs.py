@@ -129,7 +129,9 @@ class OutputsView(Page):
 
     def _has_room(self) -> bool:
         """Whether the cards end in sight, or soon below."""
-        bottom = max((card.mapTo(self.widget(), card.rect().bottomLeft()).y() for card in self._cards), default=0)
+        content = self.widget()
+        assert content is not None
+        bottom = max((card.mapTo(content, card.rect().bottomLeft()).y() for card in self._cards), default=0)
         return bottom < self.verticalScrollBar().value() + 2 * self.viewport().height()
 
     def _add(self, workspace: Workspace, view: OutputView) -> None:

@@ -22,7 +22,8 @@ def many_rows(run: FakeRun, forks: int = 4) -> None:
     paused(run)
     for number in range(forks):
         name = f"f{number}"
-        run.branches.append(BranchView(name, 13, f"Fork {name}", "completed", 1_764_600_000.0 + number, "message edited at 2"))
+        started = 1_764_600_000.0 + number
+        run.branches.append(BranchView(name, 13, f"Fork {name}", "completed", started, "message edited at 2"))
         run.checkpoints.append(CheckpointView(f"{name}e", "m2", name, "fork", 2, 1.0))
         run.checkpoints.append(CheckpointView(f"{name}3", f"{name}e", name, "superstep", 3, 1.0))
 
