@@ -148,7 +148,7 @@ class BranchTree:
         for view in self.checkpoints:
             kept = self._infos[view.checkpoint].signature
             unfit = bool(signature and kept) and kept != signature
-            problem = "The graph has changed since: it can be looked at, but not continued." if unfit else ""
+            problem = "The graph has changed since. Map its nodes to go on from here." if unfit else ""
             changed |= problem != view.problem
             view.problem = problem
         return changed

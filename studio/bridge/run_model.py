@@ -10,7 +10,9 @@ from studio.bridge.commands import why_not
 from studio.bridge.run_turns import BREAKPOINTS, RunTurns
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
+from studio.debugger.comparison import Comparison
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
+from studio.debugger.mapping import NodeMapping
 from studio.debugger.states import ENDED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
@@ -197,6 +199,22 @@ class RunModel(RunTurns):
         """Deletes a branch with its checkpoints and its log, for ever. Branches that were forked from it stay."""
         if self._tree.branch(branch) is not None and self._may("restore"):
             self._move(lambda: self._delete(branch))
+
+    def comparison(self, checkpoint: str) -> Comparison | None:
+        """How the drawing differs from the one of a checkpoint. None: not known yet; ``updated`` follows."""
+        services = self._services
+        if services is None or self._tree.record_of(checkpoint) is None:
+            return None
+        known = self._comparisons.get(checkpoint) if self._compared_with is services.document() else None
+        if known is None and checkpoint not in self._comparing:
+            self._comparing.add(checkpoint)
+            self._tasks.turn(lambda: self._compare(checkpoint))
+        return known
+
+    def fork_mapped(self, checkpoint: str, mapping: NodeMapping) -> None:
+        """Runs a new branch on the drawing as it is now, from a checkpoint of an older drawing."""
+        if self._may("fork"):
+            self._move(lambda: self._go_to_mapped(checkpoint, mapping))
 
     def reopen(self) -> None:
         """The document has another id: its runs are kept elsewhere. What runs is stopped."""

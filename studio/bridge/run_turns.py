@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
@@ -15,15 +17,20 @@ from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import BranchView, RunUpdate
 from studio.bridge.shown_run import ShownRun
 from studio.bridge.view_state import ViewState
-from studio.checkpoints import RunRecord, RunStore
+from studio.checkpoints import Checkpoint, CheckpointNotFound, RunRecord, RunStore
 from studio.debugger.answers import ValueProblem, input_value
 from studio.debugger.branches import replay
+from studio.debugger.comparison import Comparison, old_document
+from studio.debugger.drift import compare
 from studio.debugger.forks import QueueEdits
+from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
 BREAKPOINTS = "breakpoints"
+_RESTS_AFTER_MS = 300
+"""Milliseconds after the last edit at which the drawing counts as at rest."""
 
 
 class RunTurns(ShownRun):
@@ -35,6 +42,13 @@ class RunTurns(ShownRun):
         self._store: RunStore | None = None
         self._last_input = ""
         self._moving = False
+        self._comparisons: dict[str, Comparison] = {}
+        self._comparing: set[str] = set()
+        self._compared_with: Workflow | None = None
+        self._drawing_timer = QTimer(self)
+        self._drawing_timer.setSingleShot(True)
+        self._drawing_timer.setInterval(_RESTS_AFTER_MS)
+        self._drawing_timer.timeout.connect(self._on_drawing_timer_timeout)
         self._unwritten: list[Callable[[RunStore], Awaitable[None]]] = []
         self._live_breakpoints: set[str] = set()
         self._tasks = OwnedTasks(self._fail)
@@ -147,12 +161,93 @@ class RunTurns(ShownRun):
             self._set_state(RunState.COMPLETED, f"Restored after superstep {checkpoint.superstep}, the end of the run")
             self._on_frame_done()
             return
-        note = f"{note} at {checkpoint.superstep}" if note else edits.note(checkpoint.superstep)
+        note = f"{note} at {checkpoint.superstep}" if note else await self._fork_note(checkpoint, edits)
         record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
         session = self._new_session(record, Beginning(None, checkpoint, edits, clock), keep_views=True)
         session.restore()
         if run and session.state is RunState.PAUSED:
             session.continue_()
+
+    async def _fork_note(self, checkpoint: Checkpoint, edits: QueueEdits) -> str:
+        """What is different in a fork: edited messages, and what changed in the drawing since."""
+        compared = await self._compared(checkpoint.id)
+        changed = compared.drift.note() if compared.drift is not None else ""
+        note = edits.note(checkpoint.superstep)
+        if not changed:
+            return note
+        return f"{changed}, {note}" if edits else f"{changed} at {checkpoint.superstep}"
+
+    async def _go_to_mapped(self, checkpoint_id: str, mapping: NodeMapping) -> None:
+        """A fork on the drawing as it is now, with the ids of the checkpoint's drawing mapped."""
+        assert self._services is not None
+        store, document = await self._opened_store(), self._services.document()
+        signature = await self._services.signature(document)
+        if not signature:
+            self._fail("The drawing cannot run yet. Solve its problems first.")
+            return
+        checkpoint = await store.load(checkpoint_id)
+        compared = await self._compared(checkpoint_id)
+        note = (compared.drift.note() if compared.drift is not None else "") or "mapped"
+        record = self._tree.new_fork(uuid4().hex, checkpoint_id, f"{note} at {checkpoint.superstep}")
+        try:
+            made = mapped(checkpoint, mapping, signature=signature, id=uuid4().hex, run=record.id, now=time.time())
+        except MappingProblem as problem:
+            self._fail(str(problem))
+            return
+        await self._leave()
+        clock = await self._show_moment(checkpoint.run, checkpoint_id, checkpoint.state)
+        self._map_requests(mapping)
+        session = self._new_session(record, Beginning(None, made, clock=clock, unsaved=True), keep_views=True)
+        self.branch, self.here = checkpoint.run, checkpoint_id
+        session.restore()
+        if session.state is RunState.PAUSED:
+            session.continue_()
+
+    def _map_requests(self, mapping: NodeMapping) -> None:
+        kept = [form for form in self._views.requests if mapping.of(form.node) is not None]
+        for form in kept:
+            form.node = mapping.of(form.node) or form.node
+        self._views.requests[:] = kept
+
+    async def _compared(self, checkpoint: str) -> Comparison:
+        """How the drawing differs from the one of a checkpoint; remembered until the drawing changes."""
+        assert self._services is not None
+        document = self._services.document()
+        if self._compared_with is not document:
+            self._comparisons.clear()
+            self._compared_with = document
+        if checkpoint not in self._comparisons:
+            store = await self._opened_store()
+            loaded = await store.load(checkpoint)
+            record = self._tree.record_of(checkpoint)
+            signature = await self._services.signature(document)
+            old = await old_document(store, record.document_fingerprint if record is not None else "")
+            same = not signature or signature == loaded.signature
+            drift = await asyncio.to_thread(compare, old, document, same_graph=same) if old is not None else None
+            self._comparisons[checkpoint] = Comparison(loaded, old, drift)
+        return self._comparisons[checkpoint]
+
+    async def _compare(self, checkpoint: str) -> None:
+        try:
+            await self._compared(checkpoint)
+        except CheckpointNotFound:
+            return
+        finally:
+            self._comparing.discard(checkpoint)
+        self._tell_tree()
+
+    def document_changed(self) -> None:
+        """The drawing changed: whether checkpoints fit is looked at again when it rests."""
+        if self._services is not None and self.checkpoints:
+            self._drawing_timer.start()
+
+    def _on_drawing_timer_timeout(self) -> None:
+        self._tasks.turn(self._look_at_drawing)
+
+    async def _look_at_drawing(self) -> None:
+        if self._services is not None:
+            await self._mark_unfit(self._services)
+            self._tell_tree()
 
     async def _go_to_end_of(self, branch: str, *, run: bool) -> None:
         record, view, point = self._tree.record(branch), self._tree.branch(branch), self._tree.last_checkpoint(branch)

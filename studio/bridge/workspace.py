@@ -15,6 +15,8 @@ from studio.document.changes import ChangeSet
 class Workspace(QObject):
     """Panels have ``set_workspace(workspace | None)``: they leave the old one's signals and show the new one."""
 
+    document_offered = Signal(object)
+    """A :class:`studio.document.model.Workflow` that should be opened as an unsaved copy in a tab of its own."""
     code_trusted = Signal()
     """The user has accepted the code of the document."""
 
@@ -48,6 +50,7 @@ class Workspace(QObject):
         await self.run.close()
 
     def _on_document_changed(self, changes: ChangeSet) -> None:
+        self.run.document_changed()
         if (changes.everything or "id" in changes.workflow) and self.document.workflow.id != self._workflow_id:
             self._workflow_id = self.document.workflow.id
             self.run.reopen()

@@ -45,7 +45,7 @@ class Beginning:
     """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there.
 
     ``resumed``: the branch is in the store already, and goes on from its last checkpoint; it has run for ``spent``
-    seconds.
+    seconds. ``unsaved``: the checkpoint was made for this branch, and is saved with it.
     """
 
     data: Any = None
@@ -54,6 +54,7 @@ class Beginning:
     clock: float = 0.0
     resumed: bool = False
     spent: float = 0.0
+    unsaved: bool = False
 
 
 class RunSession:
@@ -387,6 +388,7 @@ class RunSession:
         if begin.edits:
             now = time.time()
             checkpoint = fork_checkpoint(checkpoint, begin.edits, id=uuid4().hex, run=self.record.id, created=now)
+        if begin.edits or begin.unsaved:
             size = await self._store.save(checkpoint)
             self.append(ev.CheckpointSaved(0.0, checkpoint.id, checkpoint.parent, "fork", checkpoint.superstep, size))
         return {"checkpoint": checkpoint.id, "answers": self._take_answers() or None}
