@@ -171,7 +171,7 @@ def _check_events(events: Any) -> None:
 
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)\Z")
-_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?\Z")
+_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 
 
 @dataclass(slots=True)
