@@ -240,7 +240,10 @@ class ToolLoop:
         for part in update.parts:
             tell(self.hooks, part)
         if self.updates is not None and (update.parts or update.finish_reason or update.usage):
-            self.updates(replace(update, author=self.author))
+            u = update  # built anew and not replaced: this runs for every token
+            self.updates(
+                AgentUpdate(u.parts, u.role, self.author, u.message_id, u.response_id, u.usage, u.finish_reason)
+            )
 
     def _update(self, parts: Sequence[Part], role: Role = "assistant") -> None:
         if self.updates is not None:

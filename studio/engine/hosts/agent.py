@@ -225,7 +225,7 @@ class AgentHost(Executor):
 
 
 def _asks(parts: Sequence[Part]) -> bool:
-    return any(isinstance(part, ApprovalRequest) for part in parts)
+    return ApprovalRequest in map(type, parts)
 
 
 def _as_messages(parts: Sequence[Part]) -> tuple[Message, ...]:

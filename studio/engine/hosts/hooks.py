@@ -16,6 +16,9 @@ from studio.engine.events import (
     ToolFinished,
     ToolStarted,
 )
+from studio.engine.quick import maker
+
+_tokens_arrived = maker(TokensArrived)
 
 
 class NodeHooks:
@@ -37,9 +40,9 @@ class NodeHooks:
 
     def tokens(self, text: str, kind: TextKind) -> None:
         c = self._ctx
-        emit = c.scope.emit
-        if emit is not None:
-            emit(TokensArrived(c.now(), self._node, c.invocation, text, kind, c.inside))
+        scope = c.scope
+        if scope.emit is not None:
+            scope.emit(_tokens_arrived(scope.now(), self._node, c.invocation, text, kind, scope.inside))
 
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
         c = self._ctx
