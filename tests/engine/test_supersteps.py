@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from studio.engine import (
+    ANY,
     Case,
     Context,
     ConvergenceError,
@@ -324,3 +325,8 @@ async def test_a_failure_names_its_node_in_the_event() -> None:
     (failed,) = of(events, e.NodeFailed)
     assert (failed.node, failed.superstep, failed.error, failed.message) == ("b", 2, "ValueError", "boom")
     assert of(events, e.RunFailed)[0].node == "b"
+
+
+async def test_none_is_an_input_like_any_other() -> None:
+    a = ending("a", accepts=ANY)
+    assert (await WorkflowBuilder(a, name="w").build().run(None)).outputs == (None,)
