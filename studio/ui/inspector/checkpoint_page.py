@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
+from studio.ui.dialogs.mapping_sheet import open_mapping_sheet
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check, Facts
 from studio.ui.paint.numbers import size_text
@@ -48,9 +49,20 @@ class CheckpointPage(InspectorPage):
         self._add_mark_fields()
         self._build()
 
+    def refresh(self) -> None:
+        super().refresh()
+        self.refresh_run()
+
     def refresh_run(self) -> None:
         run = self.workspace.run
-        shown = (run.here, tuple((q.message, q.text) for q in run.queued), len(run.shared_state))
+        found = run.comparison(self._id)
+        shown = (
+            run.here,
+            tuple((q.message, q.text) for q in run.queued),
+            len(run.shared_state),
+            self._view().problem,
+            found.drift if found is not None else None,
+        )
         if shown != self._shown:
             self._shown = shown
             self._build()
@@ -159,13 +171,43 @@ class CheckpointPage(InspectorPage):
         else:
             text = tr("Canvas, messages and state then show this moment; Run or Step continues as a new branch.")
             section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
+        self._add_drift(section, view)
         column.addWidget(section)
+
+    def _add_drift(self, section: Section, view: CheckpointView) -> None:
+        """How the drawing differs from the one of this checkpoint."""
+        found = self.workspace.run.comparison(self._id)
+        if found is None:
+            return
+        if found.drift is None:
+            text = tr("The drawing of this run was not kept; prompts cannot be compared.")
+            section.add(Check(self.theme, "own:info", "run_t", text, "text2"))
+            return
+        sentences = found.drift.sentences()
+        if not sentences and not view.problem:
+            text = tr("Same nodes and edges as the open workflow.")
+            section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
+        for sentence in sentences:
+            section.add(Check(self.theme, "own:problem", "wait_t", sentence, "wait_t"))
+
+    def map_nodes(self) -> None:
+        """Opens the sheet that says what differs and which node is which."""
+        open_mapping_sheet(self.theme, self.workspace, self._id, self)
+
+    def open_old(self) -> None:
+        """Opens the drawing of this run as an unsaved copy."""
+        found = self.workspace.run.comparison(self._id)
+        if found is not None and found.old is not None:
+            self.workspace.document_offered.emit(found.old)
 
     def _make_buttons(self) -> QWidget:
         holder = QWidget()
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(12, 9, 12, 2)
+        outer = QVBoxLayout(holder)
+        outer.setContentsMargins(12, 9, 12, 2)
+        outer.setSpacing(6)
+        row = QHBoxLayout()
         row.setSpacing(6)
+        outer.addLayout(row)
         self.restore_button = Button(self.theme, tr("Restore…"), "history", "primary", small=True)
         self.restore_button.clicked.connect(self.restore)
         self.fork_button = Button(self.theme, tr("Fork"), "git-branch", small=True)
@@ -177,7 +219,20 @@ class CheckpointPage(InspectorPage):
         row.addWidget(self.fork_button)
         row.addWidget(self.resume_button)
         row.addStretch(1)
+        self._add_drift_buttons(outer)
         return holder
+
+    def _add_drift_buttons(self, outer: QVBoxLayout) -> None:
+        self.map_button = Button(self.theme, tr("Map nodes…"), "shuffle", small=True)
+        self.map_button.clicked.connect(self.map_nodes)
+        self.old_button = Button(self.theme, tr("Open the old drawing"), "external-link", small=True)
+        self.old_button.clicked.connect(self.open_old)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.map_button)
+        row.addWidget(self.old_button)
+        row.addStretch(1)
+        outer.addLayout(row)
 
     def _refresh_buttons(self) -> None:
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
@@ -187,6 +242,12 @@ class CheckpointPage(InspectorPage):
                 problem = tr("You are here")
             button.setEnabled(allowed and not problem)
             button.setToolTip(problem or why)
+        found = self.workspace.run.comparison(self._id)
+        drift = found.drift if found is not None else None
+        differs = drift is not None and drift.differs
+        self.map_button.setVisible(differs)
+        self.map_button.setText(tr("Map nodes…") if self._view().problem else tr("What differs…"))
+        self.old_button.setVisible(differs and found is not None and found.old is not None)
         self.resume_button.setVisible(self.workspace.run.is_interrupted(self._view().branch))
         self.resume_button.setEnabled(self.workspace.run.can("restore")[0])
 

@@ -72,6 +72,11 @@ class FileFlows(QObject):
             trust.trust(workflow)
         self._show(workflow.model_copy(update={"id": uuid4().hex}), None)
 
+    def new_from_run(self, workflow: Workflow) -> None:
+        """The drawing of an earlier run as a copy with an id of its own, not saved yet."""
+        name = tr("{name}, as it was").format(name=workflow.name)
+        self._show(workflow.model_copy(update={"id": uuid4().hex, "name": name}), None)
+
     def ask_open(self) -> None:
         """Asks for files and opens them."""
         choose_workflows(self._window, self._folder(), self.open_all)
@@ -173,6 +178,7 @@ class FileFlows(QObject):
         document.changed.connect(describe)
         document.dirty_changed.connect(describe)
         document.path_changed.connect(describe)
+        page.workspace.document_offered.connect(self.new_from_run)
         self.opened.emit(page)
         return page
 

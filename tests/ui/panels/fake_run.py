@@ -19,6 +19,8 @@ from studio.bridge.run_views import (
     StreamPiece,
     SuperstepView,
 )
+from studio.debugger.comparison import Comparison
+from studio.debugger.mapping import NodeMapping
 from studio.debugger.states import RunState
 
 
@@ -28,6 +30,7 @@ class FakeRun(RunModel):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[tuple[Any, ...]] = []
+        self.comparisons: dict[str, Comparison] = {}
         self.allowed: dict[str, str] = {}
         """Command -> why not; a command that is not named may be called."""
 
@@ -79,6 +82,12 @@ class FakeRun(RunModel):
     def forks_of(self, branch: str) -> int:
         own = {c.checkpoint for c in self.checkpoints if c.branch == branch}
         return len({c.branch for c in self.checkpoints if c.parent in own and c.branch != branch})
+
+    def comparison(self, checkpoint: str) -> Comparison | None:
+        return self.comparisons.get(checkpoint)
+
+    def fork_mapped(self, checkpoint: str, mapping: NodeMapping) -> None:
+        self.calls.append(("fork_mapped", checkpoint, mapping))
 
     def delete_branch(self, branch: str) -> None:
         self.calls.append(("delete_branch", branch))
