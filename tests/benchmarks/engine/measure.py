@@ -85,7 +85,9 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure("conversation_800_flat", "conv_fn", _conversation("conv_fn", 50, 800), _flat, "x", 1.3, (), "", 3),
     Measure("conversation_3200_flat", "conv_fn", _conversation("conv_fn", 50, 3200), _flat, "x", 1.3, (), "", 3),
-    Measure("resume_2000", "resume", {"messages": 2000}, lambda r: r["elapsed"] * 1e3, "ms", 6, ("maf", "burr"), "minimal"),
+    Measure(
+        "resume_2000", "resume", {"messages": 2000}, lambda r: r["elapsed"] * 1e3, "ms", 6, ("maf", "burr"), "minimal"
+    ),
     Measure("latest_of_5000", "listing", {"count": 5000}, lambda r: r["latest"] * 1e3, "ms", 0.2, (), "minimal"),
     Measure("list_of_5000", "listing", {"count": 5000}, lambda r: r["full"] * 1e3, "ms", 6, (), "minimal"),
     Measure("import_engine", "import", {}, lambda r: r["elapsed"] * 1e3, "ms", 70, ("maf", "burr"), "minimal", 5),
