@@ -267,6 +267,7 @@ def loop_problems(facts: Facts) -> Iterator[Problem]:
     """Loops in which every node always sends on and every edge always passes."""
     always = {n.id for n in facts.workflow.nodes if getattr(n, "kind", "") in ("agent", "template", "join", "pass")}
     steps: dict[str, list[str]] = {}
+    choices: list[tuple[str, set[str]]] = []
     for edge in facts.workflow.edges:
         ends: list[tuple[str, str]] = []
         match edge:
@@ -276,15 +277,36 @@ def loop_problems(facts: Facts) -> Iterator[Problem]:
                 ends = [(source, t) for t in edge.targets if t not in (edge.selection or {})]
             case FanInEdge():
                 ends = [(s, edge.target) for s in edge.sources]
+            case SwitchEdge(source=str() as source, default=str() as default) if source in always & facts.reached:
+                choices.append((source, {default, *(c.target for c in edge.cases)}))
         for source, target in ends:
             if {source, target} <= always and source in facts.reached:
                 steps.setdefault(source, []).append(target)
+    _add_closed_choices(steps, choices, always)
     for loop in _loops(steps):
         names = " → ".join(facts.name(i) for i in (*loop, loop[0]))
         most = facts.workflow.max_supersteps
         limit = "1 superstep" if most == 1 else f"{most} supersteps"
         message = f"Nothing ends the loop {names}: it runs until the limit of {limit} and then fails."
         yield Problem("endless_loop", message, loop[0], severity="warning")
+
+
+def _add_closed_choices(steps: dict[str, list[str]], choices: list[tuple[str, set[str]]], always: set[str]) -> None:
+    """Adds the ways of switches from which every way goes on for ever."""
+    closed = set(always)
+    while True:
+        kept = {
+            node
+            for node in closed
+            if any(t in closed for t in steps.get(node, ()))
+            or any(source == node and targets <= closed for source, targets in choices)
+        }
+        if kept == closed:
+            break
+        closed = kept
+    for source, targets in choices:
+        if source in closed and targets <= closed:
+            steps.setdefault(source, []).extend(sorted(targets))
 
 
 def _loops(steps: dict[str, list[str]]) -> Iterator[tuple[str, ...]]:

@@ -158,7 +158,8 @@ def _other(facts: Facts, node: GenericNode | UnknownNode) -> Iterator[Problem]:
     if node.kind in types.RUNNABLE:
         return
     message = f"{facts.name(node.id)} is of kind {node.kind or 'unknown'}, which is kept in the file, but cannot run."
-    yield Problem("cannot_run", message, node.id, severity="warning")
+    # Outside of every path from the start it is in nobody's way.
+    yield Problem("cannot_run", message, node.id, severity="error" if node.id in facts.reached else "warning")
 
 
 # --------------------------------------------------------------------------------------------- declarations

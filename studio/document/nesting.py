@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from studio.document import types
+from studio.document.connecting import type_problem
 from studio.document.copying import piece, put_in
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
@@ -234,6 +235,7 @@ def _checked(workflow: Workflow, edit: Edit, place: str) -> tuple[Edit, str] | P
     counted = Counter((s, t) for s, t, _ in pairs(after))
     twice = next(((s, t) for (s, t), n in counted.items() if n > max(1, before[s, t])), None)
     if twice is None:
-        return edit, place
+        at = [e for e in counted if e not in before and (after.node(place) is None or place in e)]
+        return next((p for s, t in at if (p := type_problem(after, s, t)) is not None), (edit, place))
     names = f"“{name_of(after, twice[0])}” to “{name_of(after, twice[1])}”"
     return Problem("cannot_extract", f"There would be two edges from {names}; the framework allows one.")

@@ -11,6 +11,7 @@ joined by ``|``. Handlers take things apart by these names:
 ``message`` one chat message; ``messages`` a list of them
 ``request`` messages for an agent with or without a turn (AgentExecutorRequest)
 ``response`` the reply of an agent node with its conversation (AgentExecutorResponse)
+``reply``    the reply alone (AgentResponse): what an agent yields, so what a sub-workflow sends that ends with one
 ``any``     everything; types are then not checked
 ``nothing`` no value: a function that sends nothing
 =========== ======================================================================================
@@ -53,7 +54,7 @@ BUILT_IN: Mapping[str, Schema] = {
 NOTHING = "nothing"
 CHOICE = "choice"
 """As the answer type of a human input: one of the offered texts."""
-WITH_TEXT = ("text", "message", "messages", "response")
+WITH_TEXT = ("text", "message", "messages", "response", "reply")
 """What a node that accepts ``text`` takes."""
 
 RUNNABLE = frozenset({"agent", "function", "human_input", "template", "sub_workflow", "join", "pass"})
@@ -148,7 +149,7 @@ def sends(node: Node) -> tuple[str, ...]:
         case JoinNode():
             return {"texts": ("text",), "messages": ("request",), "code": ("any",)}[node.merge]
         case SubWorkflowNode(embedded=Workflow() as inner):
-            return ("any",) if not node.direct_output and inner.nodes else ()
+            return _from_inside(inner)
         case GenericNode(kind="pass"):
             return ("any",)
     return ()
@@ -158,7 +159,7 @@ def yields(node: Node) -> tuple[str, ...]:
     """The types of outputs that a node can yield. Empty: it cannot be an output of the workflow."""
     match node:
         case AgentNode():
-            return ("response",)
+            return ("reply",)
         case FunctionNode():  # its result is yielded as well as sent
             return split(node.yields or "")
         case SubWorkflowNode():
@@ -166,6 +167,17 @@ def yields(node: Node) -> tuple[str, ...]:
         case GenericNode(kind="output"):
             return ("any",)
     return ()
+
+
+def _from_inside(inner: Workflow) -> tuple[str, ...]:
+    """What a workflow inside sends: the outputs of all its nodes that take part, and questions to be passed on."""
+    from studio.document.facts import Facts  # which asks what nodes are, too
+
+    reached = [n for n in inner.nodes if n.id in Facts.of(inner).reached]
+    found = [name for n in reached for name in (("any",) if isinstance(n, SubWorkflowNode) else yields(n))]
+    if any(isinstance(n, AgentNode | HumanInputNode | SubWorkflowNode) for n in reached):
+        found.append("question")
+    return tuple(dict.fromkeys(found))
 
 
 def fits(sent: str, accepted: str) -> bool:
@@ -196,6 +208,8 @@ _WORDS = {
     "message": "a message",
     "request": "an agent request",
     "response": "an agent reply",
+    "reply": "the answer of an agent",
+    "question": "questions from inside",
     "turn_token": "a turn token",
     "any": "anything",
 }

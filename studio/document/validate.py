@@ -5,7 +5,7 @@ Live, after each change; nothing in here runs code of the user.
 
 from __future__ import annotations
 
-from studio.document import checks_conditions, checks_graph, checks_nodes
+from studio.document import checks_conditions, checks_design, checks_graph, checks_nodes
 from studio.document.facts import Facts
 from studio.document.model import Workflow
 from studio.document.problems import Problem
@@ -22,6 +22,9 @@ _CHECKS = (
     checks_graph.reach_problems,
     checks_graph.loop_problems,
     checks_graph.output_problems,
+    checks_design.join_problems,
+    checks_design.unused_output_problems,
+    checks_design.state_problems,
     checks_nodes.offline_problems,
 )
 _ORDER = ("error", "warning", "info")

@@ -92,11 +92,11 @@ def test_conditions_cases_and_barriers_outside_are_kept() -> None:
 
 
 def test_a_switch_wholly_inside_goes_along_with_its_place() -> None:
-    drawing = Drawing("agent", "agent", "switch", "agent", "template", "agent")
-    drawing.connect("agent", "agent_2", "switch", "agent_3")
-    drawing.connect("switch", "template", "agent_3")
-    drawing.connect("agent_3", "agent_4")
-    node = extracted(drawing, "agent_2", "agent_3", "template")
+    drawing = Drawing("agent", "agent", "switch", "function", "template", "agent")
+    drawing.connect("agent", "agent_2", "switch", "function")
+    drawing.connect("switch", "template", "function")
+    drawing.connect("function", "agent_3")
+    node = extracted(drawing, "agent_2", "function", "template")
     inner = inner_of(node)
     assert isinstance(inner.edge("switch"), SwitchEdge)
     assert "switch" in inner.places
@@ -130,6 +130,14 @@ def test_what_cannot_be_extracted_says_why(ids: tuple[str, ...], why: str) -> No
     found = commands.extract(chain().workflow, ids)
     assert isinstance(found, Problem)
     assert why in found.message
+
+
+def test_what_the_framework_would_refuse_afterwards_is_refused() -> None:
+    drawing = Drawing("agent", "agent", "agent")
+    drawing.connect("agent", "agent_2", "agent_3")
+    found = commands.extract(drawing.workflow, ("agent_2",))
+    assert isinstance(found, Problem)
+    assert found.code == "type_mismatch"
 
 
 def test_two_ways_out_are_refused() -> None:

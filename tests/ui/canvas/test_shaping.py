@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from studio.document.bends import bends_of
 from studio.document.lines import lines
-from studio.document.model import AgentNode, DirectEdge, Place, SubWorkflowNode, Workflow
+from studio.document.model import AgentNode, DirectEdge, FunctionNode, Place, SubWorkflowNode, Workflow
 from studio.files import write_workflow
 from studio.ui.canvas import CanvasView, routing
 from studio.ui.canvas.group_card import GroupCard
@@ -364,7 +364,10 @@ def test_arranging_keeps_frames_around_their_members(make_canvas: Make) -> None:
 
 
 def test_extract_and_put_back_from_the_canvas(make_canvas: Make) -> None:
-    view = make_canvas(chain())
+    start = chain()
+    code = FunctionNode(id="b", name="B", body="result = data")
+    start = start.model_copy(update={"nodes": tuple(code if n.id == "b" else n for n in start.nodes)})
+    view = make_canvas(start)
     view.select(("b",))
     view.extract_selection()
     (node,) = view.selection_items
@@ -376,7 +379,7 @@ def test_extract_and_put_back_from_the_canvas(make_canvas: Make) -> None:
     assert steps(view) == 2
     undo(view)
     undo(view)
-    assert view.workflow == chain()
+    assert view.workflow == start
 
 
 def test_what_cannot_be_extracted_is_told(make_canvas: Make) -> None:
