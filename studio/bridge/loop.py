@@ -29,6 +29,8 @@ _Result = TypeVar("_Result")
 BUDGET = 0.004
 """Seconds of callbacks in one go; looked at after every callback."""
 _THREADS = 4
+_SWITCH = 0.0005
+"""Seconds after which a thread gives the interpreter up; with Python's 5 ms every call into Qt may wait as long."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -178,6 +180,7 @@ def run(app: QCoreApplication, main: Callable[[], Coroutine[Any, Any, _Result]])
     Ctrl+C and SIGTERM cancel ``main``, which then raises ``asyncio.CancelledError`` out of here if it lets it pass.
     """
     gc.freeze()
+    sys.setswitchinterval(_SWITCH)
     loop = StudioEventLoop(app)
     asyncio.set_event_loop(loop)
     try:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from studio.agents.connection import preload
-from studio.assembly import ServiceSource
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_services import RunServices
+from studio.bridge.warming import Warming, load_plans
 from studio.bridge.window_store import WindowStore
 from studio.bridge.workspace import Workspace
 from studio.checkpoints import RunStore
-from studio.debugger.preparation import fingerprint_of, prepare, signature_of
 from studio.document.model import Workflow
 from studio.engine import Codec
 from studio.settings.places import run_store
@@ -24,6 +22,10 @@ from studio.settings.preferences import read_preferences
 from studio.settings.profiles import read_profiles
 from studio.settings.secrets import Secrets
 from studio.workers import UserCodeError
+
+if TYPE_CHECKING:
+    from studio.assembly import ServiceSource
+    from studio.debugger.preparation import PinnedPlan
 
 _WARM_UP_AFTER = 0.5
 """Seconds after the window or a document is opened: it is painted by then."""
@@ -34,11 +36,12 @@ class Workspaces:
 
     def __init__(self, secrets: Secrets | None = None) -> None:
         self.secrets = secrets or Secrets()
-        self.source = ServiceSource(lambda: read_profiles()[0], self.secrets, preferences=lambda: read_preferences()[0])
+        self._source: ServiceSource | None = None
         self._codec = Codec()
         self._open: list[Workspace] = []
         self._closing: set[asyncio.Task[None]] = set()
-        self._warming: asyncio.Task[None] | None = None
+        self._warming = Warming()
+        self._warming_up: asyncio.Task[None] | None = None
         self._worker_starts: dict[Workspace, asyncio.Task[None]] = {}
 
     def open(self, workflow: Workflow, path: Path | None, *, journal: bool = True) -> Workspace:
@@ -55,8 +58,23 @@ class Workspaces:
 
     def warm_up(self) -> None:
         """Loads what a first model call needs while the window is idle; once."""
-        if self._warming is None:
-            self._warming = asyncio.get_running_loop().create_task(_warm_up(), name="warm up")
+        if self._warming_up is None:
+            self._warming_up = asyncio.get_running_loop().create_task(self._warm_up(), name="warm up")
+
+    async def _warm_up(self) -> None:
+        await asyncio.sleep(_WARM_UP_AFTER)
+        await asyncio.to_thread(self._warming.load)
+
+    @property
+    def source(self) -> ServiceSource:
+        """Clients and workers. Made when they are needed: what makes plans is not loaded before the window is shown."""
+        if self._source is None:
+            from studio.assembly import ServiceSource
+
+            self._source = ServiceSource(
+                lambda: read_profiles()[0], self.secrets, preferences=lambda: read_preferences()[0]
+            )
+        return self._source
 
     def _warm(self, workspace: Workspace) -> None:
         """Starts the worker of a document whose code is trusted."""
@@ -66,7 +84,8 @@ class Workspaces:
             self._worker_starts[workspace] = asyncio.get_running_loop().create_task(starting, name="start a worker")
 
     async def _start_worker(self, workspace: Workspace) -> None:
-        await asyncio.sleep(_WARM_UP_AFTER)
+        if self._warming_up is not None:
+            await asyncio.shield(self._warming_up)
         with contextlib.suppress(UserCodeError):  # a run will say it
             await self.source.warm(workspace.document.workflow)
 
@@ -84,11 +103,13 @@ class Workspaces:
         """Ends everything: runs, stores, connections, workers. What was active is listed as interrupted next time."""
         for workspace in list(self._open):
             self.close(workspace)
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._warming_up is not None:
+            self._warming.end()
+            self._warming_up.cancel()
+            await asyncio.gather(self._warming_up, return_exceptions=True)
         await asyncio.gather(*self._closing, return_exceptions=True)
-        await self.source.close()
+        if self._source is not None:
+            await self._source.close()
 
     async def _close(self, workspace: Workspace) -> None:
         starting = self._worker_starts.pop(workspace, None)
@@ -96,7 +117,8 @@ class Workspaces:
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
         await workspace.close()
-        await self.source.forget(workspace.document.workflow.id)
+        if self._source is not None:
+            await self._source.forget(workspace.document.workflow.id)
         workspace.deleteLater()
 
     def _services(self, document: DocumentModel) -> RunServices:
@@ -110,15 +132,29 @@ class Workspaces:
             document=lambda: document.workflow,
             open_store=open_store,
             store_exists=lambda: run_store(document.workflow.id).exists(),
-            prepare=lambda workflow: prepare(workflow, self.source, folder()),
+            prepare=lambda workflow: self._prepare(workflow, folder()),
             codec=self._codec,
-            signature=lambda workflow: signature_of(workflow, folder()),
-            fingerprint=lambda workflow: fingerprint_of(workflow, folder()),
+            signature=lambda workflow: _signature(workflow, folder()),
+            fingerprint=lambda workflow: _fingerprint(workflow, folder()),
         )
 
+    async def _prepare(self, workflow: Workflow, folder: Path | None) -> PinnedPlan:
+        self._warming.hurry()
+        await asyncio.to_thread(load_plans)
+        from studio.debugger.preparation import prepare
 
-async def _warm_up() -> None:
-    """Loads what a first model call needs, in a thread, and spares the collector everything that stays loaded."""
-    await asyncio.sleep(_WARM_UP_AFTER)
-    await asyncio.to_thread(preload)
-    gc.freeze()
+        return await prepare(workflow, self.source, folder)
+
+
+async def _signature(workflow: Workflow, folder: Path | None) -> str:
+    await asyncio.to_thread(load_plans)
+    from studio.debugger.preparation import signature_of
+
+    return await signature_of(workflow, folder)
+
+
+async def _fingerprint(workflow: Workflow, folder: Path | None) -> str:
+    await asyncio.to_thread(load_plans)
+    from studio.debugger.preparation import fingerprint_of
+
+    return await fingerprint_of(workflow, folder)

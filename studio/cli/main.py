@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 
 from studio.cli.exits import INTERRUPTED, USAGE, Stop
 
@@ -24,6 +24,8 @@ SUB_COMMANDS = tuple(_MODULES)
 
 def version() -> str:
     """The version of the installed program."""
+    from importlib import metadata  # takes longer than everything else a start of the window imports from here
+
     try:
         return metadata.version("superstep-studio")
     except metadata.PackageNotFoundError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from studio.agents.errors import ErrorKind, ProviderError
-from studio.assembly import PlanError
 from studio.checkpoints import StoreError
 from studio.debugger.states import RunState
 from studio.engine.errors import ConvergenceError, ResumeError, RunRejected, WorkflowError
@@ -35,6 +34,8 @@ NameOf = Callable[[str], str]
 
 def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -> str:
     """What failed, why, and what a person can do; ``node`` is the id of the node that failed, if one did."""
+    from studio.assembly import PlanError  # here: what makes plans is not needed to show a window
+
     if isinstance(error, PlanError):
         return error.problems[0].message
     if isinstance(error, ResumeError):

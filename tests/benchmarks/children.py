@@ -44,7 +44,9 @@ def place(*, display: bool = True) -> Iterator[Place]:
             if screen is None:
                 base["QT_QPA_PLATFORM"] = "offscreen"
             folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+            base.pop("PYTHONDONTWRITEBYTECODE", None)
             more = {"HOME": folder, "PYTHONPATH": str(ROOT), "QT_LOGGING_RULES": "qt.qpa.*=false"}
+            more["PYTHONPYCACHEPREFIX"] = str(Path(sys.prefix) / "bytecode")  # as packaging/run does
             yield Place({**base, **folders, **more}, home, "offscreen" if screen is None else "xcb")
     finally:
         if screen is not None:
