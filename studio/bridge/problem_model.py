@@ -1,12 +1,24 @@
-"""The problems of a document, found again after each change, once per event-loop turn."""
+"""The problems of a document, found again after each change: small documents once per event-loop turn, large ones in a
+thread, so that the window never waits for it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
+from studio.document.model import Workflow
 from studio.document.problems import Problem
 from studio.document.validate import problems
+
+AT_ONCE = 100
+"""A document with more nodes than this is validated in a thread."""
+
+
+class _Found(QObject):
+    """Brings what a thread found back to the loop; lives until the thread has told it."""
+
+    told = Signal(object, object)
+    """Workflow, tuple of problems."""
 
 
 class ProblemModel(QObject):
@@ -18,17 +30,23 @@ class ProblemModel(QObject):
         super().__init__(parent)
         self._document = document
         self._problems: tuple[Problem, ...] = ()
+        self._asked: _Found | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
-        self._timer.timeout.connect(self.refresh)
+        self._timer.timeout.connect(self._validate)
         document.changed.connect(self._on_document_changed)
-        self.refresh()
+        self._validate()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All problems, errors first."""
+        """All problems, errors first; of a large document for a moment still those before the last change."""
         return self._problems
+
+    @property
+    def working(self) -> bool:
+        """Whether a thread is at it."""
+        return self._asked is not None
 
     def at(self, place: str) -> tuple[Problem, ...]:
         """The problems of one node, edge or case."""
@@ -36,10 +54,33 @@ class ProblemModel(QObject):
 
     def refresh(self) -> None:
         """Validates now."""
-        found = problems(self._document.workflow)
+        self._take(problems(self._document.workflow))
+
+    def _validate(self) -> None:
+        workflow = self._document.workflow
+        if len(workflow.nodes) <= AT_ONCE:
+            self.refresh()
+        elif self._asked is None:
+            found = self._asked = _Found()
+            found.told.connect(self._on_found_told)
+            QThreadPool.globalInstance().start(lambda: _find(found, workflow))
+
+    def _take(self, found: tuple[Problem, ...]) -> None:
         if found != self._problems:
             self._problems = found
             self.changed.emit()
 
+    def _on_found_told(self, workflow: Workflow, found: tuple[Problem, ...]) -> None:
+        self._asked = None
+        if workflow is self._document.workflow:
+            self._take(found)
+        else:
+            self._timer.start()
+
     def _on_document_changed(self, _changes: object) -> None:
         self._timer.start()
+
+
+def _find(found: _Found, workflow: Workflow) -> None:
+    """In a thread: documents are frozen, and checks keep nothing."""
+    found.told.emit(workflow, problems(workflow))

@@ -1,0 +1,60 @@
+"""Live validation: small documents at once, large ones in a thread, always of the latest document in the end."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import QThreadPool
+from pytestqt.qtbot import QtBot
+from studio.bridge import problem_model
+from studio.bridge.document_model import DocumentModel
+from studio.bridge.problem_model import ProblemModel
+from studio.document.edits import SetFields, SetWorkflow
+from studio.document.model import AgentNode, DirectEdge, Workflow
+from studio.document.validate import problems
+
+
+def row(count: int) -> Workflow:
+    nodes = tuple(AgentNode(id=f"n{i}", name=f"N{i}", instructions="x") for i in range(count))
+    edges = tuple(DirectEdge(id=f"e{i}", source=f"n{i}", target=f"n{i + 1}") for i in range(count - 1))
+    return Workflow(id="row", start="n0", nodes=nodes, edges=edges)
+
+
+def test_small_documents_are_validated_in_the_same_turn(qtbot: QtBot) -> None:
+    document = DocumentModel(row(3))
+    model = ProblemModel(document)
+    with qtbot.waitSignal(model.changed):
+        document.execute(SetWorkflow({"start": None}), "Clear")
+    assert not model.working
+    assert "no_start" in [p.code for p in model.problems]
+
+
+def test_large_documents_are_validated_in_a_thread(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def seen(workflow: Workflow):  # type: ignore[no-untyped-def]
+        threads.append(threading.get_ident())
+        return problems(workflow)
+
+    monkeypatch.setattr(problem_model, "problems", seen)
+    document = DocumentModel(row(300))
+    model = ProblemModel(document)
+    assert model.working
+    qtbot.waitUntil(lambda: not model.working)
+    assert threading.get_ident() not in threads
+    for number in range(5):
+        document.execute(SetFields("nodes", f"n{number}", {"name": ""}), "Rename")
+    document.execute(SetWorkflow({"start": None}), "Clear")
+    qtbot.waitUntil(lambda: "no_start" in [p.code for p in model.problems])
+    assert model.problems == problems(document.workflow)
+
+
+def test_a_model_that_is_gone_hears_nothing(qtbot: QtBot) -> None:
+    document = DocumentModel(row(300))
+    model = ProblemModel(document)
+    assert model.working
+    model.deleteLater()
+    qtbot.wait(0)
+    assert QThreadPool.globalInstance().waitForDone(10_000)
+    qtbot.wait(0)
