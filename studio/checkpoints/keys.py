@@ -6,6 +6,9 @@ import struct
 from hashlib import blake2b
 
 _HEAD = struct.Struct("<qBHII")
+SHORT = _HEAD
+"""The facts of a checkpoint that has no name and whose id tells its time."""
+SHORT_HEAD = _HEAD.size
 _TIME = struct.Struct("<d")
 _HAS_TIME = 0x80
 

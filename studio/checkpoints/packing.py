@@ -81,7 +81,8 @@ class Packer:
         self._codec = codec
         self.large_allowed = False
         self._objects: dict[int, tuple[object, Packed, bool]] = {}
-        """By identity: the object (so that the id stays taken), what it became, and whether equal means the same."""
+        """By identity: the object (so that the id stays taken), what it became or its entry, whether equal means the
+        same."""
         self._lists: dict[tuple[int, int], tuple[tuple[Any, ...], int, bool]] = {}
         """By length and identity of the last item: the items, the last entry, and whether all are exact."""
         self._known: dict[bytes, int] = {}
@@ -145,11 +146,13 @@ class Packer:
     def _object(self, value: object) -> Packed:
         known = self._objects.get(id(value))
         if known is not None:
-            return known[1]
+            return {"#": known[1]} if type(known[1]) is int else known[1]
         tag, fields = self._codec.flat(value)
         packed: Packed = self._opened(tag, fields)
         if not self._small(packed):
-            packed = {"#": self._content(_body(packed))}
+            body = _body(packed)
+            if len(body) > SHORT * 2:
+                packed = {"#": self._content(body)}
         firm, exact = self._firm(fields)
         if firm:
             self._keep(value, packed, exact)
@@ -329,7 +332,7 @@ class Packer:
     def _unlog(self, last: int) -> list[Any]:
         ids, bodies = self._entries.items(last)
         values: list[Any] = []
-        append, loaded, maker, keep = values.append, self._loaded, self._codec.maker, self._keep
+        append, loaded, maker, objects = values.append, self._loaded, self._codec.maker, self._objects
         makers: dict[str, Callable[..., Any]] = {}
         all_exact = True
         for entry, body in zip(ids, bodies, strict=True):
@@ -343,7 +346,7 @@ class Packer:
                         make = makers[tag] = maker(tag[1:])[0]
                     value = make(*packed[1:])  # an object of texts: nothing inside that can change
                     loaded[entry] = value
-                    keep(value, {"#": entry}, True)
+                    objects[id(value)] = (value, entry, True)
                     append(value)
                     continue
                 value = self.unpack(packed)
@@ -351,6 +354,7 @@ class Packer:
                 all_exact = False
             append(value)
         _bounded(loaded)
+        _bounded(objects)
         if len(values) > FEW:
             self._lists[len(values), id(values[-1])] = (tuple(values), last, all_exact)
             _bounded(self._lists, _KEPT_LISTS)

@@ -19,7 +19,7 @@ from typing import Any
 from studio.checkpoints.bodies import Bodies
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind
 from studio.checkpoints.database import Database
-from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.keys import SHORT, SHORT_HEAD, head_of, id_of, key_of, parsed_head
 from studio.checkpoints.marks import Mark
 from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.removal import remove
@@ -189,12 +189,18 @@ class SqliteStore:
         rows.sort()
         ids: dict[int, str] = {}
         found = []
+        kinds = _KINDS
         for entry, parent, head, rest in rows:
-            number, kind, origin, superstep, size, created, name = parsed_head(head)
+            if len(head) == SHORT_HEAD:  # the usual head: no time of its own and no name
+                number, kind, origin, superstep, size = SHORT.unpack(head)
+                created, name = number / 1e9, ""
+            else:
+                number, kind, origin, superstep, size, created, name = parsed_head(head)
             id = ids[entry] = rest if type(rest) is str else f"{number:016x}{rest.hex()}"
             if origin in origins:
+                run_, workflow, signature = origins[origin]
                 above = ids.get(parent) if type(parent) is int else parent
-                found.append((id, above, *origins[origin], _KINDS[kind], superstep, created, size, name))
+                found.append((id, above, run_, workflow, signature, kinds[kind], superstep, created, size, name))
         return list(map(_info, found))
 
     def _all_origins(self, run: str | None) -> dict[int, tuple[str, str, str]]:

@@ -211,7 +211,10 @@ class A(Adapter):
         parent = None
         for i in range(count):
             message = QueuedMessage(f"m{i}", "n0", None, i)
-            saved = Checkpoint(f"{i:032}", parent, "run", "ring", "x", superstep=i, messages=(message,))
+            key = 1_700_000_000_000_000_000 + i
+            saved = Checkpoint(
+                f"{key:016x}abcd", parent, "run", "ring", "x", superstep=i, created=key / 1e9, messages=(message,)
+            )
             await st.save(saved)
             parent = saved.id
         await st.close()
