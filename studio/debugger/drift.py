@@ -78,6 +78,8 @@ class Drift:
         found = [_differ(word, names) for word, names in sorted(said.items()) if word != "name"]
         renamed = [n for n in self.nodes if n.old and n.new and n.old_name != n.new_name]
         found += [f"{n.old_name} is now called {n.new_name}." for n in renamed]
+        anew = [n for n in self.of("renamed", "changed") if n.old != n.new and n.old_name == n.new_name]
+        found += [f"{n.old_name} was drawn anew, and is taken for the same node." for n in anew]
         found += [f"{n.old_name} was removed." for n in self.of("removed")]
         found += [f"{n.new_name} was added." for n in self.of("added")]
         if self.edges_gone or self.edges_new:
@@ -96,10 +98,15 @@ class Drift:
         parts += [f"{n.old_name} removed" for n in self.of("removed")] + [
             f"{n.new_name} added" for n in self.of("added")
         ]
-        parts += [f"{n.old_name} is {n.new_name}" for n in self.of("renamed")]
+        parts += [_renaming(n) for n in self.of("renamed")]
         if not parts and (self.edges_gone or self.edges_new):
             parts = ["edges changed"]
         return ", ".join(parts[:2]) + (f" and {len(parts) - 2} more" if len(parts) > 2 else "")
+
+
+def _renaming(node: NodeDrift) -> str:
+    same = node.old_name == node.new_name
+    return f"{node.old_name} drawn anew" if same else f"{node.old_name} is now {node.new_name}"
 
 
 def _differ(word: str, names: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -
     if isinstance(error, PlanError):
         return error.problems[0].message
     if isinstance(error, ResumeError):
-        return f"{_ended(str(error))} Undo the changes of the graph, or start a new run."
+        return f"{_ended(str(error))} Map its nodes, undo the changes of the graph, or start a new run."
     who = f"{name_of(node)} failed" if node else "The run failed"
     reason, way = _reason_and_way(error)
     return f"{who}: {_ended(reason)} {way}"

@@ -72,6 +72,10 @@ def test_a_node_with_another_id_is_found_by_likeness() -> None:
     assert found.of("renamed")[0].likeness > 0.8
     assert (found.edges_gone, found.edges_new) == (0, 0), "edges of mapped nodes are the same edges"
     assert found.of("removed", "added") == []
+    assert found.sentences() == ["Writer is now called Author."]
+    anew = drift(drawing(WRITER, CRITIC), drawing(WRITER.model_copy(update={"id": "w2"}), CRITIC))
+    assert anew.sentences() == ["Writer was drawn anew, and is taken for the same node."]
+    assert anew.note() == "Writer drawn anew"
 
 
 def test_unlike_nodes_are_removed_and_added() -> None:

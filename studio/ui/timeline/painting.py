@@ -188,7 +188,8 @@ class TimelinePainter:
             flags.append((spot.name, icon, "" if last and not spot.pinned else "accent", below))
         if spot.checkpoint == self._view.here and self._view.is_tree:
             flags.append((tr("you are here"), "pause", "wait", below + 21 * len(flags)))
-        if spot.glyph == "broken" and self._view.is_tree:
+        after = self._plan.next_in_chain(spot)
+        if spot.glyph == "broken" and self._view.is_tree and (after is None or after.glyph != "broken"):
             flags.append((tr("cannot be restored"), "lock", "fail", -35.0))
         for text, icon, tone, down in flags:
             width = chip_width(self._theme, text, icon)
