@@ -19,7 +19,7 @@ def command(options: argparse.Namespace) -> int:
     if error is not None:
         usage(f"{options.file} cannot be exported: {error.message}")
     try:
-        files = export_project(workflow, folder=path.absolute().parent)
+        files = export_project(workflow, folder=path.absolute().parent, layout=options.layout)
     except ExportProblem as problem:
         usage(f"{options.file} cannot be exported: {problem}")
     try:

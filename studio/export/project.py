@@ -9,6 +9,7 @@ from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, smoke
 from studio.export.agents import VARIABLES, agents_module
+from studio.export.layout import layout_file
 from studio.export.python_types import types_module
 from studio.export.source import identifier, literal, one_line, region, string, with_relative_imports
 from studio.export.workflow_module import workflow_module
@@ -21,15 +22,21 @@ class ExportProblem(Exception):
     """The document cannot be exported; the message is a sentence with the way out."""
 
 
-def export_project(workflow: Workflow, package: str | None = None, folder: Path | None = None) -> dict[str, str]:
+def export_project(
+    workflow: Workflow, package: str | None = None, folder: Path | None = None, *, layout: bool = False
+) -> dict[str, str]:
     """The files of the project: relative path -> text. Deterministic; nothing of the document is run.
 
     ``package`` defaults to the workflow's name as an identifier. ``folder`` is where linked sub-workflows are looked
-    for. Raises :class:`ExportProblem` for what cannot be written as code.
+    for. ``layout`` adds the file with positions and digests, by which an edited export is read back. Raises
+    :class:`ExportProblem` for what cannot be written as code.
     """
     name = identifier(package or workflow.name)
     _check(workflow)
-    files = {f"{name}/{path}": text for path, text in _package(workflow, name, folder, inner=False).items()}
+    package_files = _package(workflow, name, folder, inner=False)
+    files = {f"{name}/{path}": text for path, text in package_files.items()}
+    if layout:
+        files[f"{name}/{name}.layout.json"] = layout_file(workflow, package_files)
     files["pyproject.toml"] = _pyproject(workflow, name)
     files["README.md"] = _readme(workflow, name)
     files[".env.example"] = "".join(f"{variable}=\n" for variable in VARIABLES)

@@ -28,7 +28,7 @@ def workflow_module(workflow: Workflow, package: str, main: str) -> str:
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
     module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Workflow", "WorkflowBuilder")
-    names = _condition_names(module, workflow)
+    names = condition_names(module, workflow)
     module.blocks.append(_build(module, workflow, names))
     if main:
         for name in ("argparse", "asyncio", "json", "sys"):
@@ -42,7 +42,7 @@ def workflow_module(workflow: Workflow, package: str, main: str) -> str:
 SUPPORT = ".support"
 
 
-def _condition_names(module: Module, workflow: Workflow) -> dict[str, str]:
+def condition_names(module: Module, workflow: Workflow) -> dict[str, str]:
     """Writes a predicate per condition; id of its edge or case -> name of the function."""
     names: dict[str, str] = {}
     for edge in workflow.edges:
@@ -83,7 +83,7 @@ def _build(module: Module, workflow: Workflow, names: dict[str, str]) -> str:
     lines += [f"            {argument}," for argument in _arguments(workflow)]
     lines.append("        )")
     for edge in workflow.edges:
-        lines += [f"        {line}" for line in _edge(module, workflow, edge, names)]
+        lines += [f"        {line}" for line in edge_calls(module, workflow, edge, names)]
     return "\n".join([*lines, "        .build()", "    )"])
 
 
@@ -186,7 +186,7 @@ def _selections(workflow: Workflow, names: dict[str, str]) -> list[str]:
     return lines
 
 
-def _edge(module: Module, workflow: Workflow, edge: Edge, names: dict[str, str]) -> list[str]:
+def edge_calls(module: Module, workflow: Workflow, edge: Edge, names: dict[str, str]) -> list[str]:
     if isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge):
         return junctions.edges(edge)
     match edge:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from studio.document import types, validate
 from studio.document.conditions import Condition
+from studio.document.edits import Edit
 from studio.document.ids import condition_name, make_id
 from studio.document.layout import arrange
 from studio.document.model import FunctionNode, HumanInputNode, Place, Workflow
@@ -24,6 +25,9 @@ class Imported:
 
     workflow: Workflow
     report: Report
+    before: Workflow | None = None
+    edits: tuple[Edit, ...] = ()
+    """For our own exports: the document that was exported, and what the code changed in it since."""
 
 
 class Refused(ImportProblem):

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from studio.importers import maf_python
+from studio.importers import maf_python, own_project
 from studio.importers.detection import Detected
 from studio.importers.draft import Draft, DraftNode
+from studio.importers.finish import Imported
 from studio.importers.own_blocks import EDGES, Blocks, DamagedMarkers, split
 from studio.importers.problems import ImportProblem
 from studio.importers.python_source import parse
@@ -26,8 +27,12 @@ class Layout:
     known: bool = False
 
 
-def read(detected: Detected, path: Path | None) -> Draft:
+def read(detected: Detected, path: Path | None) -> Draft | Imported:
     """The workflow of an export; with damaged markers it is read like any other program."""
+    layout = own_project.layout_beside(path, detected.text) if path is not None else None
+    if path is not None and layout is not None:
+        returned = own_project.read(path, layout)
+        return Imported(returned.workflow, returned.report, returned.before, returned.edits)
     try:
         found = split(detected.text)
     except DamagedMarkers as damage:

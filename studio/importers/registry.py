@@ -13,7 +13,7 @@ from studio.importers.finish import Imported, Refused, imported
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.report import Counts, Entry, Report
 
-Reader = Callable[[Detected, Path | None], Draft]
+Reader = Callable[[Detected, Path | None], Draft | Imported]
 
 
 def _yaml_workflow(detected: Detected, path: Path | None) -> Draft:
@@ -35,9 +35,9 @@ def _yaml_agent(detected: Detected, path: Path | None) -> Draft:
 
 
 def _module(name: str) -> Reader:
-    def read(detected: Detected, path: Path | None) -> Draft:
-        draft: Draft = import_module(f"studio.importers.{name}").read(detected, path)
-        return draft
+    def read(detected: Detected, path: Path | None) -> Draft | Imported:
+        found: Draft | Imported = import_module(f"studio.importers.{name}").read(detected, path)
+        return found
 
     return read
 
@@ -97,7 +97,8 @@ def imported_from(
 
         return imported(built(detected, path, interpreter, timeout), "build")
     try:
-        return imported(reader(detected, path))
+        found = reader(detected, path)
+        return found if isinstance(found, Imported) else imported(found)
     except RecursionError:
         from studio.importers.problems import too_deep
 

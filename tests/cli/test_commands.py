@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from studio import __main__ as program
 from studio.cli import headless_hint
+from studio.files import read_workflow
 
 from tests.cli.conftest import Ran, lines
 
@@ -138,7 +139,7 @@ def test_import_writes_a_workflow_file(cli: Cli, tmp_path: Path) -> None:
     assert code == 0, err
     assert out.splitlines() == [str(tmp_path / "small.workflow.json")]
     assert "1 of 1 item imported" in err
-    assert cli("check", tmp_path / "small.workflow.json")[0] == 0
+    assert [n.kind for n in read_workflow(tmp_path / "small.workflow.json").nodes] == ["output"]
 
 
 def test_import_with_losses_gives_4_and_the_report(cli: Cli, tmp_path: Path) -> None:
@@ -157,3 +158,12 @@ def test_import_of_something_foreign_gives_2(cli: Cli, tmp_path: Path) -> None:
     assert code == 2
     assert "not known" in err
     assert not (tmp_path / "letter.workflow.json").exists()
+
+
+def test_an_export_with_layout_comes_back(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    code, out, err = cli("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out", "--layout")
+    assert code == 0, err
+    source = next(line for line in out.splitlines() if line.endswith("workflow.py"))
+    code, _, err = cli("import", source, "-o", tmp_path / "back.workflow.json")
+    assert code == 0, err
+    assert (tmp_path / "back.workflow.json").read_bytes() == two_agents.read_bytes()

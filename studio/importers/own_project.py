@@ -1,0 +1,255 @@
+"""Whole projects that we exported, with their layout file: what nobody touched is as it was, edits come back.
+
+The layout file holds the document, and digests of every block and region of the code. A region that changed is new
+user code; a block that changed is read again where its meaning is known (agents, the builder), else it is reported.
+All changes are edits of the document, so that they can be looked at and undone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from studio.document.conditions import Condition
+from studio.document.edits import Batch, Edit, SetFields, SetPlaces, SetWorkflow
+from studio.document.ids import slug
+from studio.document.layout import arrange
+from studio.document.model import (
+    AgentNode,
+    DirectEdge,
+    FanOutEdge,
+    FunctionNode,
+    JoinNode,
+    Place,
+    SubWorkflowNode,
+    SwitchEdge,
+    Workflow,
+)
+from studio.files.code_blocks import EDGES, HEAD, Code, digest, taken_apart
+from studio.files.plain import document_data
+from studio.importers.own_agents import agent_fields
+from studio.importers.own_builder import BuilderReading
+from studio.importers.problems import ImportProblem
+from studio.importers.reading import json_of, mapping, text_of
+from studio.importers.report import Counts, Entry, Report, Severity
+
+_MAX_FILES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The document of the layout file, the edits that the code makes of it, and the result."""
+
+    before: Workflow
+    edits: tuple[Edit, ...]
+    workflow: Workflow
+    report: Report
+
+
+def layout_beside(path: Path, text: str) -> dict[str, Any] | None:
+    """The layout file that an export names, if it holds a document."""
+    named = re.search(r"^# layout: (\S.*?)\s*$", text, re.MULTILINE)
+    if named is None or Path(named[1]).name != named[1]:
+        return None
+    try:
+        found = mapping(json_of(text_of(path.parent / named[1])))
+    except ImportProblem:
+        return None
+    return found if found.get("format") == "layout/1" and isinstance(found.get("document"), dict) else None
+
+
+def read(path: Path, layout: dict[str, Any]) -> Returned:
+    """The document with the changes made in the code. Raises :class:`ImportProblem` for damaged markers."""
+    try:
+        before = Workflow.model_validate(document_data(layout["document"]))
+    except (ValidationError, RecursionError, TypeError, ValueError):
+        raise ImportProblem(
+            "The layout file holds no readable document.", "Delete it to import the code alone."
+        ) from None
+    reading = _Reading(layout, path.parent)
+    edits = reading.package(before, "")
+    after = Batch(tuple(edits)).apply(before).workflow
+    known = {n.id for n in before.nodes}
+    new = [n.id for n in after.nodes if n.id not in known]
+    if new:
+        places: dict[str, Place | None] = {}
+        for item, place in arrange(after, new).items():
+            places[item] = Place.model_validate({"x": place.x, "y": place.y, "placed": "auto"})
+        edits.append(SetPlaces(places))
+    gone = known - {n.id for n in after.nodes}
+    if gone:
+        edits.append(SetPlaces(dict.fromkeys(sorted(gone & before.places.keys()))))
+        for item in sorted(gone):
+            reading.note("layout_orphan", item, "The layout names a node that is not in the code any more.", "info")
+    after = Batch(tuple(edits)).apply(before).workflow
+    return Returned(before, tuple(edits), after, reading.report(after))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the files of a package and those of the packages in it."""
+
+    layout: dict[str, Any]
+    folder: Path
+    entries: list[Entry] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    _files: int = 0
+
+    def note(self, code: str, item: str, text: str, severity: Severity, line: int | None = None) -> None:
+        self.entries.append(Entry(code, item, severity, text, line))
+
+    def report(self, after: Workflow) -> Report:
+        """Every node and edge group of the result was an item of the code."""
+        nodes, notes, edges = len(after.nodes), len(after.notes), len(after.edges)
+        counts = Counts(nodes + notes, nodes, 0, notes, 0, 0, edges, edges)
+        return Report("own-export", "static", counts, tuple(self.entries), edited=tuple(self.edited))
+
+    # --------------------------------------------------------------------------------------------- one package
+
+    def package(self, workflow: Workflow, prefix: str) -> list[Edit]:
+        """The edits of one workflow; ``prefix`` is its folder in the package."""
+        codes = {path: self._code(path) for path in self._paths(prefix)}
+        edits: list[Edit] = []
+        for path, code in codes.items():
+            if code is None:
+                self.note(
+                    "invalid_source", path, "This file is missing; its part is taken from the layout file.", "warn"
+                )
+            elif code.damaged is not None:
+                message = f"The markers in {path} are damaged: they have to stay as they were written."
+                raise ImportProblem(message, "Repair them, or delete the layout file.", code.damaged)
+        known = {path: code for path, code in codes.items() if code is not None}
+        for path, code in known.items():
+            edits += self._regions(workflow, path, code)
+            edits += self._blocks(workflow, path, code)
+        builder = known.get(f"{prefix}workflow.py")
+        if builder is not None and self._changed(f"{prefix}workflow.py", EDGES, builder):
+            edits += self._builder(workflow, prefix, known)
+        for node in workflow.nodes:
+            if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+                inner = self.package(node.embedded, f"{prefix}{_identifier(node.id)}/")
+                if inner:
+                    embedded = Batch(tuple(inner)).apply(node.embedded).workflow
+                    edits.append(SetFields("nodes", node.id, {"embedded": embedded}))
+        return edits
+
+    def _paths(self, prefix: str) -> list[str]:
+        found = dict.fromkeys(str(key).rpartition(":")[0] for key in self._digests("blocks"))
+        paths = [p.partition(".py:")[0] + ".py" if ".py:" in p else p for p in found]
+        return [p for p in dict.fromkeys(paths) if p.startswith(prefix) and "/" not in p[len(prefix) :]]
+
+    def _digests(self, name: str) -> dict[str, Any]:
+        return mapping(self.layout.get(name))
+
+    def _code(self, path: str) -> Code | None:
+        file = self.folder.joinpath(*path.split("/"))
+        self._files += 1
+        if self._files > _MAX_FILES or ".." in path.split("/") or not file.is_file():
+            return None
+        return taken_apart(text_of(file))
+
+    def _changed(self, path: str, block: str, code: Code) -> bool:
+        written = self._digests("blocks").get(f"{path}:{block}")
+        return written is not None and digest(code.blocks.get(block, "")) != written
+
+    # --------------------------------------------------------------------------------------- regions and blocks
+
+    def _regions(self, workflow: Workflow, path: str, code: Code) -> list[Edit]:
+        """User code that is not what was written."""
+        edits: list[Edit] = []
+        for owner, text in code.regions.items():
+            written = self._digests("regions").get(f"{path}:{owner}")
+            if written is None or written == digest(text):
+                continue
+            edit = _user_code(workflow, path, owner, _absolute(text, [m.name for m in workflow.modules]))
+            if edit is None:
+                self.note("code_outside_region", owner, f"New user code in {path} belongs to nothing.", "info")
+            else:
+                edits.append(edit)
+        return edits
+
+    def _blocks(self, workflow: Workflow, path: str, code: Code) -> list[Edit]:
+        """Generated code that is not what was written."""
+        edits: list[Edit] = []
+        for name in code.blocks:
+            if name == EDGES or not self._changed(path, name, code):
+                continue
+            self.edited.append(name)
+            node = workflow.node(name)
+            fields = agent_fields(code.whole[name], node, workflow) if isinstance(node, AgentNode) else None
+            if fields is not None:
+                edits.append(SetFields("nodes", name, fields))
+                continue
+            where = "in front of the blocks" if name == HEAD else f"of {name}"
+            text = f"Generated lines {where} in {path} were edited, which is not taken over."
+            self.note("block_changed", path if name == HEAD else name, text, "warn")
+        return edits
+
+    def _builder(self, workflow: Workflow, prefix: str, codes: dict[str, Code]) -> list[Edit]:
+        self.edited.append(EDGES)
+        calls = {
+            key[len(prefix) :]: value
+            for key, value in self._digests("calls").items()
+            if key.startswith(prefix) and "/" not in key[len(prefix) :] and isinstance(value, list)
+        }
+        modules = {path[len(prefix) :]: code for path, code in codes.items()}
+        reading = BuilderReading(workflow, calls, modules)
+        edits = reading.edits()
+        for problem, line in reading.problems:
+            self.note("block_changed", EDGES, problem, "warn", line)
+        return edits
+
+
+def _identifier(item: str) -> str:
+    """The name of the package of a sub-workflow."""
+    found = re.sub(r"\W+", "_", item.lower(), flags=re.ASCII).strip("_")
+    return found or slug(item)
+
+
+def _absolute(text: str, modules: list[str]) -> str:
+    """Imports of the modules of the document as user code writes them."""
+    for name in modules:
+        text = re.sub(rf"^(\s*)from \.{re.escape(name)}\b", rf"\1from {name}", text, flags=re.MULTILINE)
+        text = re.sub(rf"^(\s*)from \. import {re.escape(name)}\b", rf"\1import {name}", text, flags=re.MULTILINE)
+    return text
+
+
+def _user_code(workflow: Workflow, path: str, owner: str, text: str) -> Edit | None:
+    """The edit that puts user code where it belongs."""
+    node = workflow.node(owner)
+    match node:
+        case FunctionNode() | JoinNode():
+            return SetFields("nodes", owner, {"body": text})
+        case AgentNode():
+            return SetFields("nodes", owner, {"context_filter": text})
+    if path.endswith(f"{owner.replace('.', '/')}.py") and any(m.name == owner for m in workflow.modules):
+        modules = tuple(
+            m.model_copy(update={"source": text + "\n"}) if m.name == owner else m for m in workflow.modules
+        )
+        return SetWorkflow({"modules": modules})
+    return _condition(workflow, owner, text)
+
+
+def _condition(workflow: Workflow, owner: str, text: str) -> Edit | None:
+    def changed(condition: Condition | None) -> Condition:
+        base = condition or Condition(kind="python")
+        return base.model_copy(update={"kind": "python", "body": text})
+
+    for edge in workflow.edges:
+        match edge:
+            case DirectEdge() if edge.id == owner:
+                return SetFields("edges", edge.id, {"condition": changed(edge.condition)})
+            case SwitchEdge() if any(case.id == owner for case in edge.cases):
+                cases = tuple(
+                    c.model_copy(update={"condition": changed(c.condition)}) if c.id == owner else c for c in edge.cases
+                )
+                return SetFields("edges", edge.id, {"cases": cases})
+            case FanOutEdge() if edge.selection and owner.partition(".")[0] == edge.id:
+                target = owner.partition(".")[2]
+                selection = {**edge.selection, target: changed(edge.selection.get(target))}
+                return SetFields("edges", edge.id, {"selection": selection})
+    return None
