@@ -49,6 +49,10 @@ class TimelinePainter:
     def __init__(self, painter: QPainter, theme: Theme, view: Shown, size: QRect) -> None:
         self._painter, self._theme, self._view, self._size = painter, theme, view, size
         self._plan, self._m = view.plan, view.measures
+        first = max(0, (self._m.band - self._m.below - view.row_y(0)) // self._m.row)
+        last = (size.height() + self._m.above - view.row_y(0)) // self._m.row + 1
+        self._tracks = self._plan.tracks[first:last]
+        self._in_view = range(first, last)
 
     def paint(self, area: QRect) -> None:
         """Everything that lies in ``area``."""
@@ -67,8 +71,9 @@ class TimelinePainter:
         if self._view.is_tree:
             self._columns(first, last)
             self._capsules()
-        spots = [s for c in range(first, last) for s in self._plan.by_column.get(c, ())]
-        for spot in spots:
+        around = [s for c in range(first, last) for s in self._plan.by_column.get(c, ())]
+        spots = [s for s in around if s.row in self._in_view]
+        for spot in around:
             self._link(spot)
         if self._view.going_on:
             self._next()
@@ -85,8 +90,8 @@ class TimelinePainter:
             return "accent", ()
         if track.branch == shown:
             return "text2", ()
-        others = [t.row for t in self._plan.tracks if t.branch != shown]
-        return "muted", _DASHES[others.index(spot.row) % len(_DASHES)]
+        others = spot.row - (spot.row > self._plan.row_of.get(shown or "", len(self._plan.tracks)))
+        return "muted", _DASHES[others % len(_DASHES)]
 
     def _columns(self, first: int, last: int) -> None:
         for column in range(first, min(last, self._plan.columns)):
@@ -95,7 +100,7 @@ class TimelinePainter:
 
     def _capsules(self) -> None:
         chosen = self._plan.by_id.get(self._view.selected or "")
-        for track in self._plan.tracks:
+        for track in self._tracks:
             mine = chosen is not None and chosen.row == track.row
             first = self._plan.at(track.first, track.row)
             if first is None or not (mine or track.branch == self._view.branch):
@@ -126,7 +131,7 @@ class TimelinePainter:
 
     def _link(self, spot: Spot) -> None:
         parent = self._plan.by_id.get(spot.parent or "")
-        if parent is None:
+        if parent is None or not self._crosses(parent.row, spot.row):
             return
         token, dashes = self._look(spot)
         made = glyphs.pen(self._theme, token, 1.75)
@@ -140,6 +145,10 @@ class TimelinePainter:
         else:
             step = self._m.leg if not spot.between else self._m.shift // 2
             self._painter.drawPath(glyphs.branch_path(a.x(), a.y(), b.x(), b.y(), a.x() + step))
+
+    def _crosses(self, one: int, other: int) -> bool:
+        """Whether a line between two rows goes through the rows in view."""
+        return min(one, other) < self._in_view.stop and max(one, other) >= self._in_view.start
 
     def _next(self) -> None:
         here = self._plan.by_id.get(self._view.here or "")
@@ -197,8 +206,9 @@ class TimelinePainter:
             paint_chip(self._painter, self._theme, QRectF(x, at.y() + down, width, 18), text, icon, tone)
 
     def _names(self) -> None:
-        current = next((t.number for t in self._plan.tracks if t.branch == self._view.branch), None)
-        for track in self._plan.tracks:
+        row = self._plan.row_of.get(self._view.branch or "")
+        current = self._plan.tracks[row].number if row is not None else None
+        for track in self._tracks:
             name = track.name
             if track.number != current:
                 name = tr("run {n} {name}").format(n=track.number, name=track.name)

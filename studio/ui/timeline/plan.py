@@ -62,14 +62,19 @@ class Plan:
     by_id: dict[str, Spot] = field(default_factory=dict)
     by_column: dict[int, tuple[Spot, ...]] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
+    following: dict[str, Spot] = field(default_factory=dict)
+    """The checkpoint after one on its own branch, by the id of the one."""
+    by_place: dict[tuple[int, int], Spot] = field(default_factory=dict)
+    row_of: dict[str, int] = field(default_factory=dict)
+    """Rows by branch."""
 
     def at(self, column: int, row: int) -> Spot | None:
         """The checkpoint at a place."""
-        return next((s for s in self.by_column.get(column, ()) if s.row == row), None)
+        return self.by_place.get((column, row))
 
     def next_in_chain(self, spot: Spot) -> Spot | None:
         """The checkpoint after one, on its own branch."""
-        return next((s for s in self.spots if s.parent == spot.checkpoint and s.row == spot.row), None)
+        return self.following.get(spot.checkpoint)
 
 
 def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None) -> Plan:
@@ -91,13 +96,17 @@ def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView
     by_column: dict[int, list[Spot]] = {}
     for spot in spots:
         by_column.setdefault(spot.column, []).append(spot)
+    by_id = {s.checkpoint: s for s in spots}
     return Plan(
         tuple(spots),
         tuple(_track(b, row, by_branch.get(b.branch, []), columns) for row, b in enumerate(ordered)),
         max(by_column, default=-1) + 1,
-        {s.checkpoint: s for s in spots},
+        by_id,
         {c: tuple(found) for c, found in by_column.items()},
         labels,
+        {s.parent: s for s in spots if s.parent is not None and by_id[s.parent].row == s.row},
+        {(s.column, s.row): s for s in reversed(spots)},
+        {b.branch: row for row, b in enumerate(ordered)},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -97,3 +98,32 @@ def test_marks_under_the_headings_are_not_hit(show: Show, run: FakeRun) -> None:
     at = view.center(spot)
     assert at.y() < view.measures.band
     assert view.spot_at(QPointF(at.x(), at.y())) is None
+
+
+def test_200_branches_with_5000_checkpoints_open_and_paint_quickly(show: Show, run: FakeRun) -> None:
+    """Rows out of view are not painted. The limits leave room for a machine that is busy with other tests."""
+    paused(run)
+    parents = ["m2"]
+    for number in range(200):
+        name, parent = f"f{number}", parents[number // 2]
+        run.branches.append(BranchView(name, 13, f"Fork {number}", "completed", 1.8e9 + number))
+        for step in range(25):
+            key = f"{name}.{step}"
+            run.checkpoints.append(CheckpointView(key, parent, name, "superstep", step, 1.0))
+            parent = key
+        parents.append(parent if number % 7 else "m2")
+    panel = show(TimelinePanel, 1268, 372)
+    view = panel.view
+    begin = time.perf_counter()
+    panel.refresh()
+    opened = time.perf_counter() - begin
+    frames = []
+    for scrolled in range(0, view.verticalScrollBar().maximum(), view.verticalScrollBar().maximum() // 40):
+        begin = time.perf_counter()
+        view.verticalScrollBar().setValue(scrolled)
+        view.viewport().grab()
+        frames.append(time.perf_counter() - begin)
+    middle = sorted(frames)[len(frames) // 2]
+    print(f"opened in {opened * 1000:.0f} ms, frames of {middle * 1000:.1f} ms, {max(frames) * 1000:.1f} ms at most")
+    assert opened < 0.3
+    assert sorted(frames)[len(frames) * 9 // 10] < 0.05
