@@ -91,6 +91,14 @@ class Contents:
         """Where something is drawn."""
         return self._places.get(item_id) or Place(x=0, y=0)
 
+    def put(self, item: DrawnItem) -> None:
+        """Puts a card where it is drawn, in its width; what it says is as before."""
+        place = self.place(item.item_id)
+        if item.x() != place.x or item.y() != place.y:
+            item.setPos(place.x, place.y)
+        if isinstance(item, NodeItem) and not isinstance(item, GroupCard):
+            item.show_card(item.card, place.width or CARD[0])
+
     def show(
         self, item: DrawnItem, run: RunModel, problems: Mapping[str, Sequence[Problem]], steps: Mapping[str, str]
     ) -> bool:

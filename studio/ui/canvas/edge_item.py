@@ -46,11 +46,10 @@ class EdgeItem(QGraphicsPathItem):
         super().__init__()
         self.line = line
         self.look = look
-        self.points: routing.Points = ((0.0, 0.0), (0.0, 0.0))
-        self.span = (0.0, 0.0, 0.0, 0.0)
-        """Left, top, right, bottom of the route."""
-        self.bends: routing.Points = ()
-        """The points of the route that a person chose."""
+        self._points: routing.Points = ((0.0, 0.0), (0.0, 0.0))
+        self._bends: routing.Points = ()
+        self._span = (0.0, 0.0, 0.0, 0.0)
+        # All three without the item's position: while both ends are dragged only that changes.
         self.stale = False
         """Changed while the far picture was shown, which does not use the path."""
         self.state = IDLE
@@ -62,14 +61,35 @@ class EdgeItem(QGraphicsPathItem):
 
     # ---- what decides the look
 
+    @property
+    def points(self) -> routing.Points:
+        """The route, in scene coordinates."""
+        return self._moved(self._points)
+
+    @property
+    def bends(self) -> routing.Points:
+        """The points of the route that a person chose."""
+        return self._moved(self._bends)
+
+    @property
+    def span(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom of the route."""
+        left, top, right, bottom = self._span
+        x, y = self.x(), self.y()
+        return (left + x, top + y, right + x, bottom + y)
+
+    def _moved(self, points: routing.Points) -> routing.Points:
+        x, y = self.x(), self.y()
+        return tuple((px + x, py + y) for px, py in points) if x or y else points
+
     def set_points(self, points: routing.Points, bends: routing.Points = ()) -> None:
         """The route, in scene coordinates, and the bends in it."""
-        if not self.pos().isNull():
-            self.setPos(0, 0)
         if points != self.points or bends != self.bends:
-            self.points, self.bends = points, bends
+            if not self.pos().isNull():
+                self.setPos(0, 0)
+            self._points, self._bends = points, bends
             xs, ys = [p[0] for p in points], [p[1] for p in points]
-            self.span = (min(xs), min(ys), max(xs), max(ys))
+            self._span = (min(xs), min(ys), max(xs), max(ys))
             self.redraw()
 
     def set_state(self, state: LineState) -> None:
@@ -120,7 +140,7 @@ class EdgeItem(QGraphicsPathItem):
             wide = self.selected or bool(self.state.carrying)
             self.setBrush(NO_BRUSH)
             self.setPen(tools.pen(token, 2.0 if wide else 1.0, cosmetic=True))
-            self.setPath(routing.polyline(self.points))
+            self.setPath(routing.polyline(self._points))
             return
         refused = bool(self.state.refused) and not self.selected
         dash: tuple[float, ...] = (1.5, 4.5) if refused else ()
@@ -130,11 +150,11 @@ class EdgeItem(QGraphicsPathItem):
         elif self.line.kind == "handoff":
             dash, square = (5.0, 3.0), True
         path = routing.outline(
-            routing.rounded(self.points, 0.0 if self.headless else _CUT), self.width, dash, square=square
+            routing.rounded(self._points, 0.0 if self.headless else _CUT), self.width, dash, square=square
         )
         if not self.headless:
-            path.addPath(routing.head(self.points))
-        for x, y in self.bends:
+            path.addPath(routing.head(self._points))
+        for x, y in self._bends:
             radius = DOT + (1.0 if self.selected or self.hovered else 0.0)
             path.addEllipse(QPointF(x, y), radius, radius)
         self.setPen(NO_PEN)
@@ -145,8 +165,7 @@ class EdgeItem(QGraphicsPathItem):
 
     def near(self, at: QPointF, reach: float) -> bool:
         """Whether a point is on the line, within ``reach`` scene units."""
-        shift = self.pos()
-        return routing.distance(self.points, at.x() - shift.x(), at.y() - shift.y()) <= reach
+        return routing.distance(self.points, at.x(), at.y()) <= reach
 
     def bend_at(self, at: QPointF, reach: float) -> int | None:
         """Which bend is at a point, within ``reach`` scene units."""
@@ -156,9 +175,10 @@ class EdgeItem(QGraphicsPathItem):
 
     def part_of(self, at: QPointF) -> int:
         """How many bends the line has passed where it is nearest to a point."""
-        parts = itertools.pairwise(self.points)
+        points = self.points
+        parts = itertools.pairwise(points)
         along = min(enumerate(parts), key=lambda part: routing.distance(part[1], at.x(), at.y()))[0]
-        passed = [self.points.index(bend) if bend in self.points else -1 for bend in self.bends]
+        passed = [points.index(bend) if bend in points else -1 for bend in self.bends]
         return sum(1 for index in passed if 0 <= index <= along)
 
 

@@ -122,10 +122,27 @@ class LineLayer:
             (self._areas if isinstance(item, FrameItem) else self._blocks).put(item_id, rect)
             wanted.update(self.at(item_id))
             boxes.append((rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16))
-        if boxes and len(boxes) <= MOVED_BY_HAND:
+        if len(boxes) > MOVED_BY_HAND:
+            wanted = {i for i in wanted if i in fresh or not self._moved_as_one(i)}
+        elif boxes:
             wanted.update(i for i, edge in self.items.items() if _crosses(edge.span, boxes))
             wanted |= self._tracks.keys()
         self._route_all([i for i in self.items if i in wanted])
+
+    def _moved_as_one(self, line_id: str) -> bool:
+        """Moves a line whose ends moved alike along as it is; returns whether that is so."""
+        edge = self.items.get(line_id)
+        if edge is None:
+            return False
+        start, end = self._ends(edge.line)
+        points = edge.points
+        x = start.x + (0.0 if start.side == "bottom" else start.gap) - points[0][0]
+        y = start.y - points[0][1]
+        if abs(end.x - end.gap - points[-1][0] - x) > 0.01 or abs(end.y - points[-1][1] - y) > 0.01:
+            return False
+        if x or y:
+            edge.moveBy(x, y)
+        return True
 
     def _route_all(self, line_ids: list[str]) -> None:
         if len(line_ids) <= AT_ONCE:

@@ -178,8 +178,14 @@ class CanvasScene(QGraphicsScene):
         else:
             shown = tuple(self._touched(changes, update, added | ends, before) & self.items_by_id.keys())
         steps = next_steps(self.line_layer.lines, workspace.run)
-        self.bulk_changed.emit(len(shown))
-        moved = {i for i in shown if self.contents.show(self.items_by_id[i], workspace.run, self._problems, steps)}
+        placed = set() if changes.everything else changes.placed & self.items_by_id.keys()
+        self.bulk_changed.emit(len(shown) + len(placed))
+        # What was dragged is there already; its lines and those around it are not.
+        moved = placed | {
+            i for i in shown if self.contents.show(self.items_by_id[i], workspace.run, self._problems, steps)
+        }
+        for item_id in placed - set(shown):
+            self.contents.put(self.items_by_id[item_id])
         if changes or update.everything or update.nodes:
             moved |= self.contents.show_frames(self.items_by_id, workspace.run)
         if moved or fresh or added or removed:
@@ -204,7 +210,8 @@ class CanvasScene(QGraphicsScene):
         problems_before: Mapping[str, tuple[Problem, ...]],
     ) -> set[str]:
         """Ids of items whose content may be another one now."""
-        touched = others | changes.nodes_changed | changes.placed | changes.notes | changes.groups | update.nodes
+        touched = others | changes.nodes_changed | changes.notes | changes.groups | update.nodes
+        touched |= {i for i in changes.placed if not isinstance(self.items_by_id.get(i), NodeItem)}
         now = self._problems
         touched |= {i for i in problems_before.keys() | now.keys() if problems_before.get(i) != now.get(i)}
         touched |= {self.contents.hidden[i] for i in touched & self.contents.hidden.keys()}

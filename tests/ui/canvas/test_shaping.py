@@ -408,3 +408,13 @@ def test_a_link_becomes_a_copy(make_canvas: Make, tmp_path: Path) -> None:
     assert isinstance(now, SubWorkflowNode)
     assert now.path is None
     assert now.embedded == chain()
+
+
+def test_a_line_between_dragged_items_knows_where_it_is(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    view.select(("a", "b"))
+    drag(view, (100, 45), (180, 125))
+    edge = view.canvas_scene.line_layer.items["ab"]
+    assert edge.points == ((286, 112), (354, 112))
+    undo(view)
+    assert edge.points == ((206, 32), (274, 32))
