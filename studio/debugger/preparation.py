@@ -19,6 +19,8 @@ class PinnedPlan:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.document_text = dumps(plan.document)
+        """The document as it is pinned."""
 
     @property
     def workflow(self) -> Graph:
@@ -30,20 +32,17 @@ class PinnedPlan:
         """Of the document, linked files included."""
         return self.plan.fingerprint
 
-    @property
-    def document_text(self) -> str:
-        """The document as it is pinned."""
-        return dumps(self.plan.document)
-
     async def close(self) -> None:
         """Nothing of its own to give up: a cancelled call has closed its connection and ended its worker."""
 
 
 async def prepare(document: Workflow, source: ServiceSource, folder: Path | None) -> PinnedPlan:
-    """Makes the plan and loads the code. Raises :class:`PlanError`, :class:`studio.workers.UserCodeError`."""
-    plan = compile_plan(document, source.services(document, folder))
-    await plan.prepare()
-    return PinnedPlan(plan)
+    """Makes the plan, in a thread, and loads the code. Raises :class:`PlanError`,
+    :class:`studio.workers.UserCodeError`."""
+    services = source.services(document, folder)
+    pinned = await asyncio.to_thread(lambda: PinnedPlan(compile_plan(document, services)))
+    await pinned.plan.prepare()
+    return pinned
 
 
 async def signature_of(document: Workflow, folder: Path | None) -> str:

@@ -272,7 +272,6 @@ class RunSession:
                 self._gate.node_ended(event.invocation)
             case ev.SuperstepStarted(inside=()):
                 self._gate.superstep = event.superstep
-                self._changed()
             case ev.SuperstepFinished(inside=()):
                 self._gate.superstep_ended()
             case ev.RequestRaised():
@@ -289,6 +288,8 @@ class RunSession:
         if self._kept_as is None:
             self._log.append(event)
         self._sink.append(event)
+        if isinstance(event, ev.SuperstepStarted) and not event.inside:
+            self._changed()  # after the event: the window then shows both in the same frame, not within this step
 
     def _name(self, path: str) -> str:
         return self._name_of(path.rsplit("/", 1)[-1])
@@ -346,7 +347,9 @@ class RunSession:
             await self._record_start()
             self._recorded = True
             self._log.start()
+            await asyncio.sleep(0)  # what listens to the state has a turn of its own
             self._happen(Happening.PREPARED)
+            await asyncio.sleep(0)
             arguments = await self._first_arguments()
             await self._engine_run(runnable.workflow, arguments)
             while self._requests:

@@ -22,6 +22,8 @@ from studio.ui.widgets.tiles import paint_tile
 LEAST = 220
 """Least width of a lane; more lanes than fit scroll sideways."""
 _HEADER_DELAY = 200
+_AT_ONCE = 4
+"""Lanes that are made in one turn of the loop."""
 
 
 def run_time(workspace: Workspace) -> float:
@@ -152,6 +154,12 @@ class Lanes(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self.lanes: dict[str, Lane] = {}
+        self._missing: list[InvocationView] = []
+        """Invocations whose lanes are made in the next turns."""
+        self._workspace: Workspace | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._add_some)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -174,13 +182,24 @@ class Lanes(QScrollArea):
                 self._row.removeWidget(lane)
                 lane.hide()
                 lane.deleteLater()
-        for key in wanted:
-            if key not in self.lanes:
-                lane = Lane(self._theme, workspace, workspace.run.invocations[key], self)
-                self.lanes[key] = lane
-                self._row.addWidget(lane, 1)
-        for i, key in enumerate(self.lanes):
-            self.lanes[key].set_divided(i > 0)
+        self._missing = [workspace.run.invocations[key] for key in wanted if key not in self.lanes]
+        self._workspace = workspace
+        self._add_some()
+
+    def _add_some(self) -> None:
+        """Makes lanes, a few a turn of the loop: each takes about a millisecond."""
+        some, self._missing = self._missing[:_AT_ONCE], self._missing[_AT_ONCE:]
+        for view in some:
+            assert self._workspace is not None
+            lane = Lane(self._theme, self._workspace, view, self)
+            self.lanes[view.invocation] = lane
+            self._row.addWidget(lane, 1)
+        for i, lane in enumerate(self.lanes.values()):
+            lane.set_divided(i > 0)
+        if self._missing:
+            self._timer.start(0)
+        else:
+            self._timer.stop()
 
     def refresh(self, keys: Iterable[str]) -> None:
         """Shows what is new in these invocations, as far as they are shown."""

@@ -71,6 +71,17 @@ def test_lanes_of_a_superstep_appear_one_by_one_and_stay(show: Show, workspace: 
     panel.set_workspace(None)
 
 
+def test_many_lanes_are_made_a_few_a_turn(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(RunPanel)
+    names = [f"i{number}" for number in range(12)]
+    run.invocations.update((name, InvocationView(name, "market", 1, 0.0)) for name in names)
+    run.supersteps.append(SuperstepView(1, 0.0, invocations=names))
+    run.tell(supersteps=frozenset({1}))
+    assert list(panel.lanes.lanes) == names[:4]
+    qtbot.waitUntil(lambda: list(panel.lanes.lanes) == names)
+    panel.set_workspace(None)
+
+
 def test_an_older_superstep_stays_shown(show: Show, workspace: Workspace, run: FakeRun) -> None:
     paused(run)
     panel = show(RunPanel)
