@@ -223,6 +223,7 @@ class RunModel(RunTurns):
 
     async def close(self) -> None:
         """Ends what runs and gives the store up. What was active is listed as interrupted next time."""
+        self._drawing_timer.stop()
         await self._tasks.close()
         try:
             await self._write_kept()

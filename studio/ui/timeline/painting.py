@@ -49,7 +49,7 @@ class TimelinePainter:
     def __init__(self, painter: QPainter, theme: Theme, view: Shown, size: QRect) -> None:
         self._painter, self._theme, self._view, self._size = painter, theme, view, size
         self._plan, self._m = view.plan, view.measures
-        first = max(0, (self._m.band - self._m.below - view.row_y(0)) // self._m.row)
+        first = max(0, -((view.row_y(0) - self._m.band) // self._m.row))  # a row under the band leaves no chips behind
         last = (size.height() + self._m.above - view.row_y(0)) // self._m.row + 1
         self._tracks = self._plan.tracks[first:last]
         self._in_view = range(first, last)
@@ -200,10 +200,21 @@ class TimelinePainter:
         after = self._plan.next_in_chain(spot)
         if spot.glyph == "broken" and self._view.is_tree and (after is None or after.glyph != "broken"):
             flags.append((tr("cannot be restored"), "lock", "fail", -35.0))
+        room = self._room(spot)
         for text, icon, tone, down in flags:
-            width = chip_width(self._theme, text, icon)
+            width = min(chip_width(self._theme, text, icon), room)
             x = at.x() + 22 - width if spot.splits and tone == "accent" and text else at.x() - width / 2
             paint_chip(self._painter, self._theme, QRectF(x, at.y() + down, width, 18), text, icon, tone)
+
+    def _has_flag(self, spot: Spot | None) -> bool:
+        here = spot is not None and spot.checkpoint == self._view.here and self._view.is_tree
+        return spot is not None and (here or bool(spot.name) or spot.pinned)
+
+    def _room(self, spot: Spot) -> int:
+        """How wide a chip may be beside the chips of its neighbours."""
+        before = self._plan.by_id.get(spot.parent or "")
+        beside = (before if before is not None and before.row == spot.row else None, self._plan.next_in_chain(spot))
+        return self._m.pitch - 6 if any(map(self._has_flag, beside)) else 2 * self._m.pitch - 20
 
     def _names(self) -> None:
         row = self._plan.row_of.get(self._view.branch or "")

@@ -89,6 +89,25 @@ def test_nothing_of_the_rows_shows_through_the_headings(show: Show, run: FakeRun
             assert QColor(image.pixel(int(x * ratio), int(4 * ratio))).name() not in marks
 
 
+def test_a_row_under_the_headings_leaves_no_chip_behind(show: Show, run: FakeRun, theme: Theme) -> None:
+    many_rows(run)
+    run.branch, run.here = "f3", "f33"
+    run.checkpoints[4].name = "a name"
+    panel = show(TimelinePanel, 900, 98)
+    view = panel.view
+    hidden = view.plan.by_id["m3"]
+    assert view.row_y(hidden.row) < view.measures.band
+    view.verticalScrollBar().setValue(view.measures.row)
+    image = view.viewport().grab().toImage()
+    chip, ratio = theme.color("soft").name(), image.devicePixelRatio()
+    at = view.center(hidden)
+    column = [
+        QColor(image.pixel(int((at.x() - 20) * ratio), int(y * ratio))).name()
+        for y in range(view.measures.band, view.measures.band + 10)
+    ]
+    assert chip not in column
+
+
 def test_marks_under_the_headings_are_not_hit(show: Show, run: FakeRun) -> None:
     many_rows(run)
     panel = show(TimelinePanel, 900, 98)
