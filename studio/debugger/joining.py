@@ -82,7 +82,10 @@ class _Stream:
 
 
 def _is_text_chunk(data: object) -> TypeGuard[AgentUpdate]:
-    return isinstance(data, AgentUpdate) and bool(data.parts) and all(isinstance(p, Text) for p in data.parts)
+    if type(data) is not AgentUpdate or not data.parts:
+        return False
+    parts = data.parts
+    return type(parts[0]) is Text if len(parts) == 1 else all(isinstance(p, Text) for p in parts)
 
 
 def _continues(old: AgentUpdate, new: AgentUpdate) -> bool:
@@ -105,12 +108,22 @@ def _joined(updates: list[AgentUpdate]) -> AgentUpdate:
 def join_updates(outputs: Iterable[object]) -> list[object]:
     """The same outputs with neighbouring chunks of one answer joined."""
     joined: list[object] = []
+    chunks: list[AgentUpdate] = []
+
+    def close() -> None:
+        if chunks:
+            joined.append(chunks[0] if len(chunks) == 1 else _joined(chunks))
+            chunks.clear()
+
     for output in outputs:
-        last = joined[-1] if joined else None
-        if _is_text_chunk(last) and _is_text_chunk(output) and _continues(last, output):
-            joined[-1] = _joined([last, output])
-        else:
+        if not _is_text_chunk(output):
+            close()
             joined.append(output)
+            continue
+        if chunks and not _continues(chunks[-1], output):
+            close()
+        chunks.append(output)
+    close()
     return joined
 
 

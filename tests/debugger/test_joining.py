@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.agents.messages import AgentUpdate, Text, ToolCall
-from studio.debugger.joining import join_tokens
+from studio.debugger.joining import join_tokens, join_updates
 from studio.engine.events import Event, OutputYielded, TokensArrived, ToolStarted
 
 
@@ -35,3 +35,20 @@ def test_reasoning_and_text_stay_apart_and_outputs_that_are_no_chunks_stay_whole
         OutputYielded(0.0, 1, "writer", "a", "whole"),
     ]
     assert join_tokens(events) == events
+
+
+def test_many_chunks_are_joined_once_whole_values_stay_between() -> None:
+    def update(text: str, author: str = "Writer") -> AgentUpdate:
+        return AgentUpdate((Text(text),), author=author)
+
+    outputs = [
+        update("a"),
+        update("b"),
+        update("c"),
+        "whole",
+        update("d"),
+        update("e", "Critic"),
+        update("f", "Critic"),
+    ]
+    assert join_updates(outputs) == [update("abc"), "whole", update("d"), update("ef", "Critic")]
+    assert join_updates([]) == []

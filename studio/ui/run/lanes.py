@@ -22,7 +22,7 @@ from studio.ui.widgets.tiles import paint_tile
 LEAST = 220
 """Least width of a lane; more lanes than fit scroll sideways."""
 _HEADER_DELAY = 200
-_AT_ONCE = 4
+_AT_ONCE = 3
 """Lanes that are made in one turn of the loop."""
 
 
@@ -187,7 +187,7 @@ class Lanes(QScrollArea):
         self._add_some()
 
     def _add_some(self) -> None:
-        """Makes lanes, a few a turn of the loop: each takes about a millisecond."""
+        """Makes lanes, a few a turn of the loop: each takes one to two milliseconds."""
         some, self._missing = self._missing[:_AT_ONCE], self._missing[_AT_ONCE:]
         for view in some:
             assert self._workspace is not None

@@ -77,7 +77,7 @@ def test_many_lanes_are_made_a_few_a_turn(show: Show, workspace: Workspace, run:
     run.invocations.update((name, InvocationView(name, "market", 1, 0.0)) for name in names)
     run.supersteps.append(SuperstepView(1, 0.0, invocations=names))
     run.tell(supersteps=frozenset({1}))
-    assert list(panel.lanes.lanes) == names[:4]
+    assert list(panel.lanes.lanes) == names[:3]
     qtbot.waitUntil(lambda: list(panel.lanes.lanes) == names)
     panel.set_workspace(None)
 
