@@ -3,6 +3,8 @@ thread, so that the window never waits for it."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
@@ -82,5 +84,7 @@ class ProblemModel(QObject):
 
 
 def _find(found: _Found, workflow: Workflow) -> None:
-    """In a thread: documents are frozen, and checks keep nothing."""
-    found.told.emit(workflow, problems(workflow))
+    """In a thread: documents are frozen, and checks keep nothing that another thread could spoil."""
+    made = problems(workflow)
+    with suppress(RuntimeError):  # the program has ended
+        found.told.emit(workflow, made)

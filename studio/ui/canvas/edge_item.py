@@ -48,6 +48,8 @@ class EdgeItem(QGraphicsPathItem):
         self.look = look
         self._points: routing.Points = ((0.0, 0.0), (0.0, 0.0))
         self._bends: routing.Points = ()
+        self._flat: routing.Points | None = None
+        """The route of which the path is the plain line; None: the path is a stroke with head."""
         self._span = (0.0, 0.0, 0.0, 0.0)
         # All three without the item's position: while both ends are dragged only that changes.
         self.stale = False
@@ -103,6 +105,10 @@ class EdgeItem(QGraphicsPathItem):
             setattr(self, name, value)
             self.redraw()
 
+    def mark_later(self, name: str, value: bool) -> None:
+        """The same, but somebody else draws it again."""
+        setattr(self, name, value)
+
     @property
     def token(self) -> str:
         """Token of its colour."""
@@ -140,8 +146,11 @@ class EdgeItem(QGraphicsPathItem):
             wide = self.selected or bool(self.state.carrying)
             self.setBrush(NO_BRUSH)
             self.setPen(tools.pen(token, 2.0 if wide else 1.0, cosmetic=True))
-            self.setPath(routing.polyline(self._points))
+            if self._flat is not self._points:
+                self.setPath(routing.polyline(self._points))
+                self._flat = self._points
             return
+        self._flat = None
         refused = bool(self.state.refused) and not self.selected
         dash: tuple[float, ...] = (1.5, 4.5) if refused else ()
         square = False

@@ -44,6 +44,7 @@ class LineLayer:
         self._areas = routing.Blocks()
         self._tracks: dict[str, tuple[float, float, float]] = {}
         self._todo: deque[str] = deque()
+        self._repaint: deque[str] = deque()
         self._timer = QTimer(scene)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._on_timer_timeout)
@@ -60,6 +61,7 @@ class LineLayer:
         self._blocks.clear_all()
         self._areas.clear_all()
         self._todo.clear()
+        self._repaint.clear()
         self._tracks.clear()
 
     # ---- which lines there are
@@ -154,21 +156,38 @@ class LineLayer:
             self._todo.append(line_id)
         self._timer.start()
 
+    def redraw_later(self, line_ids: Iterable[str]) -> None:
+        """Draws lines that nobody sees again in later turns of the loop."""
+        self._repaint.extend(line_ids)
+        if self._repaint:
+            self._timer.start()
+
     def finish(self) -> None:
         """Routes at once what would be routed in later turns."""
         self._timer.stop()
         while self._todo:
             self._route(self._todo.popleft())
+        while self._repaint:
+            self._redraw(self._repaint.popleft())
         self.place_chips()
 
     def _on_timer_timeout(self) -> None:
         clock = QElapsedTimer()
         clock.start()
+        routed = bool(self._todo)
         while self._todo and clock.elapsed() < SLICE_MS:
             self._route(self._todo.popleft())
-        if not self._todo:
-            self._timer.stop()
+        while self._repaint and clock.elapsed() < SLICE_MS:
+            self._redraw(self._repaint.popleft())
+        if routed and not self._todo:
             self.place_chips()
+        if not self._todo and not self._repaint:
+            self._timer.stop()
+
+    def _redraw(self, line_id: str) -> None:
+        edge = self.items.get(line_id)
+        if edge is not None:
+            edge.redraw()
 
     def _ends(self, line: Line) -> tuple[routing.End, routing.End]:
         items = self._scene.items_by_id

@@ -23,6 +23,8 @@ from studio.ui.canvas.run_marks import next_steps
 from studio.ui.theme import Theme
 
 FRAME_MS = 16
+MANY_MARKED = 200
+"""When more than this is selected at once, lines out of sight are drawn later."""
 TURN_MS, TURN_STEPS = 40, 30
 """A running ring turns once in 1.2 s, in 30 steps."""
 _EMPTY = Workflow(id="empty")
@@ -255,7 +257,8 @@ class CanvasScene(QGraphicsScene):
         wanted = frozenset(selection.items)
         changed = wanted ^ self._selected
         self.bulk_changed.emit(len(changed))
-        for item_id in changed:
+        later = self._mark_unseen(changed, wanted) if len(changed) > MANY_MARKED else frozenset()
+        for item_id in changed - later:
             self.mark_selected(item_id, item_id in wanted)
         for item_id in wanted - changed:
             self.mark_selected(item_id, True)
@@ -266,6 +269,23 @@ class CanvasScene(QGraphicsScene):
             on_message = pill and looked_at is not None and looked_at.source == edge.line.source
             chip.mark(on_message or (not pill and edge.selected))
         self.line_layer.show_chips()
+
+    def _mark_unseen(self, changed: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
+        """Marks lines that are out of sight now and draws them soon; returns which."""
+        seen = self.seen
+        left, top, right, bottom = seen.left(), seen.top(), seen.right(), seen.bottom()
+        found: list[str] = []
+        for line_id in changed:
+            edge = self.line_layer.items.get(line_id)
+            if edge is None:
+                continue
+            span = edge.span
+            if span[0] > right or span[2] < left or span[1] > bottom or span[3] < top:
+                found.append(line_id)
+                edge.setZValue(2.5 if line_id in wanted else 2.0)
+                edge.mark_later("selected", line_id in wanted)
+        self.line_layer.redraw_later(found)
+        return frozenset(found)
 
     def mark_selected(self, item_id: str, on: bool) -> None:
         """Shows an item or line as selected; the selection model decides what is."""

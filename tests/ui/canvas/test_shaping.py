@@ -17,7 +17,7 @@ from studio.files import write_workflow
 from studio.ui.canvas import CanvasView, routing
 from studio.ui.canvas.group_card import GroupCard
 from studio.ui.canvas.picking import Hit
-from tests.ui.canvas.drawings import research_brief
+from tests.ui.canvas.drawings import large, research_brief
 from tests.ui.canvas.fake_run import FakeRun
 from tests.ui.canvas.hands import click, drag, key, move, point, press, release
 
@@ -418,3 +418,18 @@ def test_a_line_between_dragged_items_knows_where_it_is(make_canvas: Make) -> No
     assert edge.points == ((286, 112), (354, 112))
     undo(view)
     assert edge.points == ((206, 32), (274, 32))
+
+
+def test_lines_out_of_sight_are_drawn_as_selected_soon(make_canvas: Make) -> None:
+    view = make_canvas(large(400))
+    view.canvas_scene.line_layer.finish()
+    view.select_all()
+    layer = view.canvas_scene.line_layer
+    assert all(edge.selected for edge in layer.items.values())
+    layer.finish()
+    accent = view.canvas_scene.look.ink.brush("accent")
+    assert {edge.brush().color().name() for edge in layer.items.values()} == {accent.color().name()}
+    view.select(())
+    layer.finish()
+    assert not any(edge.selected for edge in layer.items.values())
+    assert accent.color().name() not in {edge.brush().color().name() for edge in layer.items.values()}
