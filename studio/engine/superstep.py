@@ -16,7 +16,7 @@ from studio.engine import events as ev
 from studio.engine.context import Context
 from studio.engine.errors import NodeStopped
 from studio.engine.executor import Handler, ResponseHandler
-from studio.engine.gate import Replaced
+from studio.engine.gate import Gate, Replaced
 from studio.engine.quick import maker
 from studio.engine.routing import FanInRoute, Outcome, Route
 from studio.engine.scope import Scope
@@ -221,13 +221,7 @@ class Superstep:
     ) -> None:
         scope = self._scope
         if scope.gate is not None:
-            try:
-                replaced = await scope.gate.before_node(node, sources, data, scope.inside)
-            except BaseException as error:
-                self._failed_with(error)
-                raise
-            if type(replaced) is Replaced:
-                data = replaced.value
+            data = await self._let_in(scope.gate, node, data, sources)
         request = message.request
         ctx = Context(scope, node, sources, rank, None if request is None else request.id)
         emit, superstep = scope.emit, scope.superstep
@@ -252,6 +246,15 @@ class Superstep:
         emit = scope.emit  # None by now if the run ended without this node
         if emit is not None:
             emit(_node_finished(scope.now(), superstep, node, ctx.invocation, ctx.given, scope.inside))
+
+    async def _let_in(self, gate: Gate, node: str, data: Any, sources: tuple[str, ...]) -> Any:
+        """Lets the gate hold the invocation; gives the data it is to have."""
+        try:
+            replaced = await gate.before_node(node, sources, data, self._scope.inside)
+        except BaseException as error:
+            self._failed_with(error)
+            raise
+        return replaced.value if type(replaced) is Replaced else data
 
     def _failed(self, ctx: Context, error: Exception) -> None:
         self._failed_with(error)

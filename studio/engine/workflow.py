@@ -314,24 +314,28 @@ class Workflow:
                 await self._input(scope, data)
             await self._loop(scope)
         except BaseException as error:
-            self._instance.state.discard()
-            scope.settle(by_arrival=self._by_arrival)
-            if scope.abandoned and not scope.inside:
-                self._leave(scope)
-            if isinstance(error, asyncio.CancelledError) or scope.cancelled():
-                scope.status("CANCELLED")
-                if scope.abandoned:
-                    scope.emit = scope.store = None
-                if isinstance(error, asyncio.CancelledError):
-                    raise
+            self._ended_badly(scope, error)
+            if scope.cancelled() and not isinstance(error, asyncio.CancelledError):
                 raise asyncio.CancelledError from error
-            nodes: tuple[str, ...] = getattr(error, "nodes", ())
-            scope.tell(RunFailed, type(error).__name__, str(error), scope.failed or (nodes[0] if nodes else None))
-            scope.status("FAILED")
             raise
         pending = self.pending_requests
         scope.status("IDLE_WITH_PENDING_REQUESTS" if pending else "IDLE")
         return RunResult(self.state, tuple(scope.outputs), tuple(scope.intermediate), pending, tuple(scope.raised))
+
+    def _ended_badly(self, scope: Scope, error: BaseException) -> None:
+        """The last events of a run that failed or was cancelled."""
+        self._instance.state.discard()
+        scope.settle(by_arrival=self._by_arrival)
+        if scope.abandoned and not scope.inside:
+            self._leave(scope)
+        if isinstance(error, asyncio.CancelledError) or scope.cancelled():
+            scope.status("CANCELLED")
+            if scope.abandoned:
+                scope.emit = scope.store = None
+            return
+        nodes: tuple[str, ...] = getattr(error, "nodes", ())
+        scope.tell(RunFailed, type(error).__name__, str(error), scope.failed or (nodes[0] if nodes else None))
+        scope.status("FAILED")
 
     # ------------------------------------------------------------------------------------------------- starting
 
