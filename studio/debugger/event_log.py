@@ -17,7 +17,7 @@ _EVERY = 0.25
 """Seconds between batches while events arrive."""
 _BATCH = 50
 """Events written in one go."""
-_PIECE = 0.003
+_PIECE = 0.002
 """Seconds of encoding after which the window gets its turn."""
 
 
@@ -50,8 +50,8 @@ class EventLog:
         async with self._lock:
             while self._waiting and not self._broken:
                 try:
-                    await self._store.append_events(self._run, self._encoded())
                     await asyncio.sleep(0)
+                    await self._store.append_events(self._run, self._encoded())
                 except asyncio.CancelledError:
                     raise
                 except Exception as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from operator import itemgetter
 from time import perf_counter
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from studio.engine.validation import Role
 _queued_message = maker(QueuedMessage)
 _message_was_queued = maker(MessageQueued)
 _output_yielded = maker(OutputYielded)
+_rank = itemgetter(0)
 
 
 class Scope:
@@ -182,7 +184,7 @@ class Scope:
         for yielded, kept in ((self._outputs, self.outputs), (self._intermediate, self.intermediate)):
             if len(yielded) > 1 and not by_arrival:
                 yielded.sort(key=_rank)
-            kept.extend(data for _, data in yielded)
+            kept += [data for _, data in yielded]
             yielded.clear()
 
     def request(self, id: str, node: str, data: Any, response_type: Type) -> None:
@@ -204,10 +206,6 @@ class Scope:
         if not self._told_pending:
             self._told_pending = True
             self.status("IN_PROGRESS_PENDING_REQUESTS")
-
-
-def _rank(entry: tuple[Rank, Any]) -> Rank:
-    return entry[0]
 
 
 def _noted(task: asyncio.Task[Any]) -> None:

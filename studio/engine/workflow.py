@@ -455,6 +455,7 @@ class Workflow:
             emit(_superstep_started(scope.now(), number, scope.inside))
         superstep = Superstep(scope, self._routes)
         await superstep.deliver(instance.take())
+        delivered = perf_counter()
         instance.superstep = number
         if instance.state.written:
             for key, nodes in instance.state.commit():
@@ -462,7 +463,11 @@ class Workflow:
         scope.settle(by_arrival=self._by_arrival)
         if not self._by_arrival and len(instance.queue) > 1:
             instance.queue = superstep.order(instance.queue)
-        checkpoint = None if scope.store is None else await self._save(scope, "superstep")
+        checkpoint = None
+        if scope.store is not None:
+            if perf_counter() - delivered > _BREATH / 2:
+                await asyncio.sleep(0)
+            checkpoint = await self._save(scope, "superstep")
         emit = scope.emit
         if emit is not None:
             emit(_superstep_finished(scope.now(), number, checkpoint, scope.inside))
