@@ -78,7 +78,7 @@ class OutlinePanel(QWidget):
         self._workspace = workspace
         if workspace is not None:
             self._connect(workspace, on=True)
-        self._rows = []
+        self._rebuild([])
         self.refresh()
 
     def _connect(self, workspace: Workspace, *, on: bool) -> None:

@@ -119,7 +119,7 @@ class Lane(QFrame):
 
     def __init__(self, theme: Theme, workspace: Workspace, view: InvocationView, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._workspace, self._invocation = theme, workspace, view
+        self._theme, self._workspace, self.invocation = theme, workspace, view
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -134,7 +134,7 @@ class Lane(QFrame):
     def refresh(self) -> None:
         """Shows what is new."""
         self.header.refresh()
-        self.view.set_hint(hint(self._workspace, self._invocation))
+        self.view.set_hint(hint(self._workspace, self.invocation))
         self.view.refresh()
 
     def set_divided(self, divided: bool) -> None:
@@ -174,17 +174,27 @@ class Lanes(QScrollArea):
         content.setAutoFillBackground(False)
 
     def show_invocations(self, workspace: Workspace, keys: Iterable[str], *, anew: bool = False) -> None:
-        """Shows these invocations; lanes that are there already stay as they are unless ``anew``."""
-        wanted = [k for k in keys if k in workspace.run.invocations]
-        for key in list(self.lanes):
-            if anew or key not in wanted:
-                lane = self.lanes.pop(key)
-                self._row.removeWidget(lane)
-                lane.hide()
-                lane.deleteLater()
-        self._missing = [workspace.run.invocations[key] for key in wanted if key not in self.lanes]
+        """Shows these invocations; lanes that are there already stay as they are unless ``anew``. Keys repeat in
+        every run: a lane stays only for the very invocation that it shows."""
+        views = workspace.run.invocations
+        wanted = [k for k in keys if k in views]
+        self._drop([k for k, lane in self.lanes.items() if anew or k not in wanted or lane.invocation is not views[k]])
+        self._missing = [views[key] for key in wanted if key not in self.lanes]
         self._workspace = workspace
         self._add_some()
+
+    def clear(self) -> None:
+        """Shows no lane."""
+        self._missing = []
+        self._timer.stop()
+        self._drop(list(self.lanes))
+
+    def _drop(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            lane = self.lanes.pop(key)
+            self._row.removeWidget(lane)
+            lane.hide()
+            lane.deleteLater()
 
     def _add_some(self) -> None:
         """Makes lanes, a few a turn of the loop: each takes one to two milliseconds."""

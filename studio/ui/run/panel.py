@@ -83,6 +83,8 @@ class RunPanel(Panel):
     def _show_all(self, *, anew: bool = False) -> None:
         workspace = self.workspace
         if workspace is None or not self._has_run(workspace):
+            self._shown = 0
+            self.lanes.clear()
             self._stack.setCurrentIndex(0)
             return
         self._stack.setCurrentIndex(1)

@@ -71,6 +71,30 @@ def test_lanes_of_a_superstep_appear_one_by_one_and_stay(show: Show, workspace: 
     panel.set_workspace(None)
 
 
+def test_a_new_run_shows_its_own_lanes_though_the_keys_repeat(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    panel.list.view.setCurrentIndex(panel.list.model.index(0))
+    assert list(panel.lanes.lanes) == ["i1"]
+    for part in (run.supersteps, run.invocations, run.queued, run.messages, run.nodes):
+        part.clear()
+    run.state = RunState.RUNNING
+    run.tell(everything=True)
+    assert panel.lanes.lanes == {}
+    run.supersteps.append(SuperstepView(1, 0.0, invocations=["i1"]))
+    run.invocations["i1"] = InvocationView("i1", "planner", 1, 0.0)
+    run.tell(supersteps=frozenset({1}), invocations=frozenset({"i1"}))
+    run.stream("i1", "New words")
+    lane = panel.lanes.lanes["i1"].view
+    qtbot.waitUntil(lambda: [b.text for b in lane.text.blocks] == ["New words"])
+    again = run.invocations["i1"] = InvocationView("i1", "planner", 1, 0.0)
+    run.tell(supersteps=frozenset({1}))
+    assert panel.lanes.lanes["i1"].invocation is again, "a lane belongs to the invocation, not to its key"
+    panel.set_workspace(None)
+
+
 def test_many_lanes_are_made_a_few_a_turn(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(RunPanel)
     names = [f"i{number}" for number in range(12)]
