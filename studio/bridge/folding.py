@@ -255,6 +255,7 @@ class RunViews:
             value_text(event.data),
             event.data,
             invocation=event.invocation,
+            purpose=event.purpose,
         )
         self.messages.append(view)
         self._message_by_id[event.message] = view

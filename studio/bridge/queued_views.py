@@ -28,6 +28,7 @@ def _view(message: QueuedMessage, workflow: Workflow | None, edits: QueueEdits) 
         value_text(data),
         data,
         text is not None,
+        message.purpose,
     )
 
 

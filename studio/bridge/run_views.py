@@ -93,6 +93,8 @@ class MessageView:
     status: Literal["queued", "delivered", "dropped"] = "queued"
     routes: list[tuple[str, str, bool, str]] = field(default_factory=list)
     invocation: str | None = None
+    purpose: str = "send"
+    """The engine's word for why it was sent: input, answer, send, response, request."""
 
 
 @dataclass(slots=True)
@@ -203,6 +205,7 @@ class QueuedView:
     text: str
     data: Any
     edited: bool = False
+    purpose: str = "send"
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class DebugPanel(Panel):
         workflow = workspace.document.workflow
         rows = []
         for view in workspace.run.queued:
-            source = source_name(workflow, view.source)
+            source = source_name(workflow, view.source, view.purpose)
             target = ", ".join(target_names(workflow, view.target, view.edges)) or "–"
             rows.append(QueuedRow(view.message, f"{source} → {target}", view.text, view.edited))
         return rows

@@ -280,7 +280,7 @@ class CheckpointPage(InspectorPage):
             box.show_value(view.text)
             self._boxes[view.message] = box
             targets = ", ".join(target_names(workflow, view.target, view.edges)) or tr("its edges")
-            title = f"{source_name(workflow, view.source)} → {targets}"
+            title = f"{source_name(workflow, view.source, view.purpose)} → {targets}"
             section.add(Field(self.theme, title, box, resettable=False))
         column.addWidget(section)
 

@@ -65,7 +65,7 @@ class MessagePage(InspectorPage):
         if view is None:
             return
         workflow = self.workspace.document.workflow
-        where = source_name(workflow, view.source)
+        where = source_name(workflow, view.source, view.purpose)
         target = self._target_name(view)
         edited = " · " + tr("edited") if view.edited else ""
         subtitle = tr("{source} → {target} · not delivered yet").format(source=where, target=target)
@@ -270,7 +270,7 @@ def trail(workspace: Workspace, view: QueuedView) -> list[tuple[str, str, str, s
         steps.append(
             (
                 node.kind if node else "agent",
-                source_name(workflow, source),
+                source_name(workflow, source, now.purpose if now is not None else view.purpose),
                 text,
                 str(superstep) if superstep else tr("entry"),
             )

@@ -56,7 +56,7 @@ class MessageDetail(Page):
         workflow = workspace.document.workflow
         head = QHBoxLayout()
         head.setSpacing(7)
-        source = source_name(workflow, view.source)
+        source = source_name(workflow, view.source, view.purpose)
         head.addWidget(Label(self._theme, source, "section"))
         head.addWidget(Chip(self._theme, view.type_name, square=True))
         head.addStretch(1)

@@ -92,7 +92,7 @@ class MessageModel(QAbstractTableModel):
             case "superstep":
                 return str(view.superstep) if view.superstep else tr("input")
             case "source":
-                return source_name(workflow, view.source)
+                return source_name(workflow, view.source, view.purpose)
             case "target":
                 return self.targets(view)
             case "type":

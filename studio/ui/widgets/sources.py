@@ -11,12 +11,13 @@ from studio.ui.paint.numbers import count_text, tokens_text
 from studio.ui.text import tr
 
 _INTERNAL = "internal:"
-"""How the engine names the source of an answer that goes back into the node that asked."""
+"""How the engine names the source of a run's input, and of an answer that goes back into the node that asked."""
 
 
-def source_name(workflow: Workflow, source: str) -> str:
-    """A node's name; "Input" for the input of a run, "Answer" for what a person answered."""
-    if not source:
+def source_name(workflow: Workflow, source: str, purpose: str = "send") -> str:
+    """A node's name; "Input" for the input of a run, "Answer" for what a person answered. ``purpose``: that of
+    the message."""
+    if not source or (purpose == "input" and source.startswith(_INTERNAL)):
         return tr("Input")
     return tr("Answer") if source.startswith(_INTERNAL) else name_of(workflow, source)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.run_views import AnswerView, InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
 from studio.bridge.workspace import Workspace
@@ -16,6 +17,7 @@ from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
 from studio.ui.run.rows import rows
+from studio.ui.widgets.sources import source_name
 from tests.ui.panels.fake_run import FakeRun, paused
 
 Show = Callable[..., Any]
@@ -285,3 +287,13 @@ def test_a_failed_run_shows_what_failed(show: Show, workspace: Workspace, run: F
     run.state = RunState.COMPLETED
     run.state_changed.emit()
     assert panel.shown_superstep == 0
+
+
+def test_the_input_of_a_run_is_no_answer(workspace: Workspace) -> None:
+    workflow = workspace.document.workflow
+    assert source_name(workflow, "internal:planner", "input") == "Input"
+    assert source_name(workflow, "internal:planner", "answer") == "Answer"
+    assert source_name(workflow, "planner") == "Planner"
+    views = RunViews()
+    views.fold(ev.MessageQueued(0.0, 0, "m1", "internal:planner", "planner", "Go", None, "input"))
+    assert views.messages[0].purpose == "input"
