@@ -24,6 +24,7 @@ class _Command(QUndoCommand):
         self._edit = edit
         self._inverse: Edit | None = None
         self._merge_key = merge_key
+        self._new = True
 
     def id(self) -> int:
         return _MERGE_ID if self._merge_key else -1
@@ -31,7 +32,8 @@ class _Command(QUndoCommand):
     def redo(self) -> None:
         done = apply_tidily(self._edit, self._model.workflow)
         self._inverse = done.inverse
-        self._model._take(done.workflow, done.changes)
+        step, self._new = self.text() if self._new else "", False
+        self._model._take(done.workflow, done.changes, step)
 
     def undo(self) -> None:
         assert self._inverse is not None
@@ -61,6 +63,7 @@ class DocumentModel(QObject):
         super().__init__(parent)
         self._workflow = workflow
         self._path = path
+        self._step = ""
         self.undo_stack = QUndoStack(self)
         self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
 
@@ -73,6 +76,12 @@ class DocumentModel(QObject):
     def path(self) -> Path | None:
         """The file, or None if it was never saved."""
         return self._path
+
+    @property
+    def step(self) -> str:
+        """While :attr:`changed` is told: the text of the new step that it comes from; "" for undo, redo and the rest.
+        The undo stack takes a step in only after that."""
+        return self._step
 
     @property
     def dirty(self) -> bool:
@@ -99,8 +108,9 @@ class DocumentModel(QObject):
             self._path = path
             self.path_changed.emit(path)
 
-    def _take(self, workflow: Workflow, changes: ChangeSet) -> None:
+    def _take(self, workflow: Workflow, changes: ChangeSet, step: str = "") -> None:
         self._workflow = workflow
+        self._step = step
         self.changed.emit(changes)
 
     def _on_undo_stack_clean_changed(self, clean: bool) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from studio.files.problems import FileProblem
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes) -> os.stat_result:
     """Temporary file beside the target, flushed to the disk, then put in its place. Raises :class:`FileProblem`.
 
-    A link is followed, so that it stays a link; the rights of an existing file are kept.
+    A link is followed, so that it stays a link; the rights of an existing file are kept. Returns the status of what was
+    written, even if another program has replaced it since.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}.tmp")
@@ -22,10 +23,12 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+            written = os.fstat(file.fileno())
         if target.exists():
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
         _sync_folder(target.parent)
+        return written
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 from studio.document.model import Workflow
-from studio.files import FileProblem, atomic, kept_versions, read_workflow, write_project, write_workflow
+from studio.files import (
+    FileProblem,
+    atomic,
+    kept_versions,
+    read_stamped,
+    read_workflow,
+    write_project,
+    write_workflow,
+)
 from studio.files.folders import state_folder
 from studio.files.versions import KEPT
 from studio.settings.places import state_dir
@@ -70,11 +78,38 @@ def test_links_and_rights_are_kept(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.json", tmp_path):
-        with pytest.raises(FileProblem, match="cannot be opened"):
-            read_workflow(path)
+    with pytest.raises(FileProblem, match="cannot be opened") as caught:
+        read_workflow(tmp_path / "none.json")
+    assert "Check that it is there" in caught.value.way_out
+    with pytest.raises(FileProblem, match="is a folder") as caught:
+        read_workflow(tmp_path)
+    assert "Check that it is there" not in caught.value.way_out
     with pytest.raises(FileProblem, match="cannot be written"):
         write_workflow(Workflow(), tmp_path / "none" / "x.json")
+
+
+def test_a_stamp_sees_what_another_program_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "x.workflow.json"
+    written = write_workflow(Workflow(id="w", name="Mine 1"), path)
+    assert read_stamped(path)[1] == written
+    assert not written.differs(path)
+    os.utime(path, ns=(0, written.mtime_ns + 5))
+    assert not written.differs(path)  # touched, with the same content
+    theirs = write_workflow(Workflow(id="w", name="Their 1"), path)
+    assert written.differs(path)
+    assert not theirs.differs(path)
+    same_size = path.read_bytes().replace(b"Their 1", b"Their 2")
+    path.write_bytes(same_size)
+    os.utime(path, ns=(0, theirs.mtime_ns + 1))
+    assert theirs.differs(path)
+    path.unlink()
+    assert not theirs.differs(path)
+
+
+def test_a_stamp_is_of_what_was_written_not_of_what_came_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.workflow.json"
+    monkeypatch.setattr(atomic, "_sync_folder", lambda _: path.write_text("theirs, right after the save"))
+    assert write_workflow(Workflow(id="w"), path).differs(path)
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from studio.bridge.workspace import Workspace
 from studio.document.edits import ReplaceAll, SetWorkflow
 from studio.document.model import SubWorkflowNode, Workflow
-from studio.files import FileProblem, Recovery, read_workflow, write_workflow
+from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
@@ -53,6 +53,7 @@ class FileFlows(QObject):
         super().__init__(window)
         self._theme, self._tabs, self._window = theme, tabs, window
         self._workspaces = workspaces
+        self._stamps: dict[WorkflowPage, Stamp] = {}
 
     # ---- open
     def pages(self) -> list[WorkflowPage]:
@@ -65,9 +66,10 @@ class FileFlows(QObject):
 
     def new_from_template(self, file: Path) -> None:
         """A copy of a template, with an id of its own, not saved yet."""
-        workflow = self._read(file)
-        if workflow is None:
+        found = self._read(file)
+        if found is None:
             return
+        workflow = found[0]
         if file.is_relative_to(resource("templates")):
             trust.trust(workflow)
         self._show(workflow.model_copy(update={"id": uuid4().hex}), None)
@@ -93,11 +95,12 @@ class FileFlows(QObject):
             if page.workspace.document.path == file:
                 self._tabs.show_page(page)
                 return page
-        workflow = self._read(file)
-        if workflow is None:
+        found = self._read(file)
+        if found is None:
             return None
+        workflow, stamp = found
         self._remember(file, workflow.name)
-        return self._show(workflow, file)
+        return self._show(workflow, file, stamp)
 
     def open_sub_workflow(self, page: WorkflowPage, node_id: str) -> None:
         """Opens the file of a linked sub-workflow node; an embedded one has no file."""
@@ -118,8 +121,8 @@ class FileFlows(QObject):
         except FileProblem as problem:
             self._could_not(tr("The unsaved work could not be recovered."), problem)
             return None
-        saved = self._saved_version(found)
-        page = self._show(saved or Workflow(id=workflow.id, name=workflow.name), found.path if saved else None)
+        saved, stamp = self._saved_version(found)
+        page = self._show(saved or Workflow(id=workflow.id, name=workflow.name), found.path if saved else None, stamp)
         page.workspace.document.execute(ReplaceAll(workflow), tr("Recover unsaved work"))
         if page.workspace.autosave is not None:
             page.workspace.autosave.record_now()
@@ -170,8 +173,10 @@ class FileFlows(QObject):
             then()
 
     # ---- parts
-    def _show(self, workflow: Workflow, path: Path | None) -> WorkflowPage:
+    def _show(self, workflow: Workflow, path: Path | None, stamp: Stamp | None = None) -> WorkflowPage:
         page = WorkflowPage(self._theme, self._workspaces.open(workflow, path))
+        if stamp is not None:
+            self._stamps[page] = stamp
         document = page.workspace.document
         self._tabs.add(page, page.title, "own:layout", str(path or ""))
         describe = partial(self._describe, page)
@@ -186,9 +191,9 @@ class FileFlows(QObject):
         document = page.workspace.document
         self._tabs.describe(page, page.title, document.dirty, str(document.path or ""))
 
-    def _read(self, file: Path) -> Workflow | None:
+    def _read(self, file: Path) -> tuple[Workflow, Stamp] | None:
         try:
-            return read_workflow(file)
+            return read_stamped(file)
         except (FileProblem, OSError) as problem:
             self._could_not(tr("{name} could not be opened.").format(name=file.name), problem)
         return None
@@ -196,24 +201,30 @@ class FileFlows(QObject):
     def _could_not(self, title: str, problem: FileProblem | OSError) -> None:
         show_problem(self._theme, self._window, title, _detail(problem))
 
-    def _saved_version(self, found: Recovery) -> Workflow | None:
+    def _saved_version(self, found: Recovery) -> tuple[Workflow | None, Stamp | None]:
         """The file under the unsaved changes; None if there is none or it cannot be read."""
         if found.path is None:
-            return None
+            return None, None
         try:
-            return read_workflow(found.path)
+            return read_stamped(found.path)
         except (FileProblem, OSError):
-            return None
+            return None, None
 
-    def _write(self, page: WorkflowPage, path: Path, then: Callable[[], None] | None = None) -> None:
+    def _write(
+        self, page: WorkflowPage, path: Path, then: Callable[[], None] | None = None, *, replace: bool = False
+    ) -> None:
         document = page.workspace.document
+        stamp = self._stamps.get(page)
+        if not replace and stamp is not None and path.absolute() == document.path and stamp.differs(path):
+            self._ask_about_changed(page, path, then)
+            return
         if document.path is not None and path.absolute() != document.path and document.path.exists():
             # The original stays where it is; two files must not share one history of runs.
             document.execute(SetWorkflow({"id": uuid4().hex}), tr("Save as a copy"))
             self.said.emit(tr("{name} is a copy with a history of its own.").format(name=path.name))
         name = _first_name(document.workflow.name, path) if document.path is None else document.workflow.name
         try:
-            write_workflow(document.workflow.model_copy(update={"name": name}), path)
+            self._stamps[page] = write_workflow(document.workflow.model_copy(update={"name": name}), path)
         except (FileProblem, OSError) as error:
             self._not_saved(page, path, error, then)
             return
@@ -225,6 +236,33 @@ class FileFlows(QObject):
         self.saved.emit(page)
         if then is not None:
             then()
+
+    def _ask_about_changed(self, page: WorkflowPage, path: Path, then: Callable[[], None] | None) -> None:
+        ask(
+            self._theme,
+            self._window,
+            tr("{name} was changed by another program.").format(name=path.name),
+            tr(
+                "The file is not the one that this window read or saved. If you replace it, what is there now is kept "
+                "as an earlier version. If you load it, undo brings your changes back."
+            ),
+            (
+                Choice(tr("Save as…"), partial(self.save_as, page, then), default=True),
+                Choice(tr("Replace it"), partial(self._write, page, path, then, replace=True)),
+                Choice(tr("Load what is on disk"), partial(self._load_again, page, path)),
+                Choice(tr("Cancel"), _nothing, cancels=True),
+            ),
+        )
+
+    def _load_again(self, page: WorkflowPage, path: Path) -> None:
+        """Takes what is in the file as one step on top of the changes here."""
+        found = self._read(path)
+        if found is None:
+            return
+        workflow, self._stamps[page] = found
+        document = page.workspace.document
+        document.execute(ReplaceAll(workflow), tr("Load what is on disk"))
+        document.mark_saved(path)
 
     def _not_saved(
         self, page: WorkflowPage, path: Path, error: FileProblem | OSError, then: Callable[[], None] | None
@@ -244,6 +282,7 @@ class FileFlows(QObject):
     def _close(self, page: WorkflowPage, then: Callable[[], None] | None) -> None:
         self.closing.emit(page)
         workspace = page.workspace
+        self._stamps.pop(page, None)
         self._tabs.remove(page)
         # It outlives its page until its run is stopped and its store is closed.
         workspace.setParent(None)

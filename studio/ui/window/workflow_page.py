@@ -16,7 +16,7 @@ from studio.ui.theme import Theme
 from studio.ui.trust_bar import TrustBar
 from studio.ui.window.document_tabs import DocumentPage
 
-_FOREIGN = ("Paste", "Import", "Recover")
+_FOREIGN = ("Paste", "Import", "Recover", "Load")
 """Steps that bring code which nobody typed here."""
 
 
@@ -74,7 +74,8 @@ class WorkflowPage(DocumentPage):
     def _on_document_changed(self, _changes: object) -> None:
         before, now = self._accepted, self.workspace.document.workflow
         self._accepted = now
-        if not self.workspace.document.undo_stack.undoText().startswith(_FOREIGN):
+        step = self.workspace.document.step
+        if step and not step.startswith(_FOREIGN):
             trust.accept_typed(before, now)
         self.trust_bar.show_workflow(now)
 

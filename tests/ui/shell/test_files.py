@@ -10,8 +10,8 @@ from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.document import commands
-from studio.document.model import Place, Workflow
-from studio.files import Journal, read_workflow, recoverable, write_workflow
+from studio.document.model import FunctionNode, Place, Workflow
+from studio.files import Journal, kept_versions, read_workflow, recoverable, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.settings.preferences import Preferences
@@ -191,6 +191,70 @@ def test_a_place_that_cannot_be_written_keeps_the_changes(make_window: MakeWindo
     assert page.title == "Plan 2"
 
 
+def two_writers(window: MainWindow, folder: Path) -> tuple[WorkflowPage, Path]:
+    """A page with a change of its own, and a file that another program has saved since, with code in it."""
+    file = saved_file(folder)
+    page = window.files.open(file)
+    assert page is not None
+    code = FunctionNode(id="f", name="F", body="result = 'theirs'")
+    write_workflow(page.workspace.document.workflow.model_copy(update={"name": "Theirs", "nodes": (code,)}), file)
+    rename(page, "Mine")
+    window.files.save(page)
+    assert read_workflow(file).name == "Theirs"
+    return page, file
+
+
+def test_a_file_that_another_program_changed_is_not_replaced_silently(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page, file = two_writers(window, tmp_path)
+    box = message(window)
+    assert box.text() == "x.workflow.json was changed by another program."
+    default = box.defaultButton()
+    assert default is not None
+    assert default.text() == "Save as…"
+    press(box, "Cancel")
+    assert (read_workflow(file).name, page.workspace.document.dirty) == ("Theirs", True)
+    window.files.save(page)
+    press(message(window), "Save as…")
+    dialog = window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "mine.workflow.json"))
+    dialog.done(0)
+    assert [read_workflow(f).name for f in (file, tmp_path / "mine.workflow.json")] == ["Theirs", "Mine"]
+    rename(page, "Mine 2")
+    window.files.save(page)
+    assert read_workflow(tmp_path / "mine.workflow.json").name == "Mine 2"
+
+
+def test_what_another_program_wrote_can_be_replaced_and_is_kept(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page, file = two_writers(window, tmp_path)
+    press(message(window), "Replace it")
+    assert (read_workflow(file).name, page.workspace.document.dirty) == ("Mine", False)
+    assert read_workflow(kept_versions(read_workflow(file).id)[0].path).name == "Theirs"
+    rename(page, "Mine 2")
+    window.files.save(page)
+    assert read_workflow(file).name == "Mine 2"
+
+
+def test_what_another_program_wrote_can_be_loaded_without_accepting_its_code(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
+    window = make_window()
+    page, file = two_writers(window, tmp_path)
+    press(message(window), "Load what is on disk")
+    document = page.workspace.document
+    assert (document.workflow.name, document.dirty) == ("Theirs", False)
+    assert not trust.is_trusted(document.workflow)
+    document.undo_stack.undo()
+    assert (document.workflow.name, document.dirty) == ("Mine", True)
+    document.undo_stack.redo()
+    assert not trust.is_trusted(document.workflow)
+    rename(page, "Theirs and mine")
+    window.files.save(page)
+    assert read_workflow(file).name == "Theirs and mine"
+
+
 def test_closing_asks_about_changes(make_window: MakeWindow, tmp_path: Path) -> None:
     workspaces = StillWorkspaces()
     window = make_window(workspaces=workspaces)
@@ -298,6 +362,12 @@ def test_code_of_a_foreign_file_is_asked_about(make_window: MakeWindow, tmp_path
     window = make_window()
     page = window.files.open(file)
     assert page is not None
+    document = page.workspace.document
+    document.execute(commands.delete_items(document.workflow, [node]), "Delete Count")
+    document.undo_stack.undo()  # what undo brings back was not typed here
+    document.execute(commands.set_fields(document.workflow, node, {"body": "result = theirs"}), "Paste")
+    assert not page.trust_bar.isHidden()
+    document.undo_stack.setIndex(0)
     assert not page.trust_bar.isHidden()
     page.trust_bar.trusted.emit()
     assert page.trust_bar.isHidden()
