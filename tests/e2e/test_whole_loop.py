@@ -146,7 +146,7 @@ def undo_and_redo_everything(person: Person, nodes: dict[str, str]) -> None:
     assert count >= 14
     person.display.key(*["ctrl+z"] * count)
     studio.wait(f"len({WORKFLOW}.nodes) == 0")
-    assert studio.ask("window.windowTitle()").startswith("Untitled •")
+    assert studio.ask("window.windowTitle()").startswith("x •")
     person.display.key(*["ctrl+shift+z"] * count)
     studio.wait(f"{WORKFLOW}.model_dump_json() == {before!r}")
     studio.wait("not window.page.workspace.document.dirty")
