@@ -26,6 +26,8 @@ from studio.ui.paint import Ink, draw_glyph, scene_font
 FRAME_PADDING = (20.0, 36.0, 20.0, 28.0)
 """Left, top, right, bottom of a frame around its members."""
 FRAME_TITLE = 28.0
+NOTE_TEXT = 11.5
+"""Pixels of a note's text at 100 %."""
 _GLYPHS = {
     "concurrent": "concurrent",
     "sequential": "sequential",
@@ -60,7 +62,7 @@ class NoteItem(DrawnItem):
         self.update()
 
     def _lay_out(self, width: float) -> None:
-        font, metrics = scene_font(self.look.theme, "small", pixels=11.5)
+        font, metrics = scene_font(self.look.theme, "small", pixels=NOTE_TEXT)
         self._document.setDefaultFont(font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
@@ -79,7 +81,7 @@ class NoteItem(DrawnItem):
     def _embolden(self) -> None:
         """Bold words get the semibold font: a variable font is not made heavier by a text format's weight."""
         strong = QTextCharFormat()
-        strong.setFont(scene_font(self.look.theme, "small", pixels=11.5, weight=600)[0])
+        strong.setFont(scene_font(self.look.theme, "small", pixels=NOTE_TEXT, weight=600)[0])
         block = self._document.begin()
         while block.isValid():
             for part in _fragments(block):
@@ -99,13 +101,17 @@ class NoteItem(DrawnItem):
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
         self._paint_paper(painter, tools)
         self.paint_focus(painter, tools)
-        if self.look.zoom * 11.5 < READABLE:
-            return
+        # Below 70 % the text keeps the size that can be read, on fewer words a line.
+        grown = max(1.0, READABLE / (self.look.zoom * NOTE_TEXT))
+        width = (self.box.width() - 20) / grown
+        if abs(self._document.textWidth() - width) > 0.5:
+            self._document.setTextWidth(width)
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, tools.color("text2"))
         painter.save()
         painter.setClipRect(self.box)
         painter.translate(10, 8)
+        painter.scale(grown, grown)
         self._document.documentLayout().draw(painter, context)
         painter.restore()
 

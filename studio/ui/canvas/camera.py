@@ -20,10 +20,12 @@ ROOM = 4000.0
 """How far one can scroll beyond what is drawn."""
 _MODE = QGraphicsView.ViewportUpdateMode
 MANY = 50
+_PERCENT = (1, 2, 3, 5, 10, 15, 20, 25, 33, 50, 67, 80, 90, 100, 110, 125, 150, 175, 200, 250, 300, 400)
+"""The round zooms."""
 
 
 class Camera(QGraphicsView):
-    """Zoom is between 5 and 400 %; wheel scrolls, Ctrl+wheel zooms at the pointer (see the canvas)."""
+    """Zoom is between 1 and 400 %; wheel scrolls, Ctrl+wheel zooms at the pointer (see the canvas)."""
 
     zoom_changed = Signal(float)
     seen_changed = Signal()
@@ -138,10 +140,32 @@ class Camera(QGraphicsView):
         if rect.isNull():
             self.go(1.0, QPointF(0, 0))
             return
-        space = self.viewport().rect().adjusted(32, 32, -32, -56)
+        self.go(*self.fitting(rect, most))
+
+    def fitting(self, rect: QRectF, most: float = 1.0) -> tuple[float, QPointF]:
+        """Zoom and middle with which a rectangle of the scene fills the view and nothing hides what is in it."""
+        area, over = QRectF(self.viewport().rect()), self.covered()
+        zoom, center = self._filling(rect, area.adjusted(32, 32, -32, -56), most)
+        if over.isNull() or not self._hides(over, zoom, center):
+            return zoom, center
+        beside = area.adjusted(32, 32, over.left() - area.right() - 12, -56)
+        above = area.adjusted(32, 32, -32, over.top() - area.bottom() - 12)
+        return max((self._filling(rect, space, most) for space in (beside, above)), key=lambda found: found[0])
+
+    def covered(self) -> QRectF:
+        """What floats over a corner of the view, in viewport coordinates; null: nothing."""
+        return QRectF()
+
+    def _filling(self, rect: QRectF, space: QRectF, most: float) -> tuple[float, QPointF]:
         zoom = min(space.width() / max(rect.width(), 1), space.height() / max(rect.height(), 1), most)
         zoom = min(MOST, max(LEAST, zoom))
-        self.go(zoom, rect.center() + QPointF(0, 12 / zoom))
+        return zoom, rect.center() + (QRectF(self.viewport().rect()).center() - space.center()) / zoom
+
+    def _hides(self, over: QRectF, zoom: float, center: QPointF) -> bool:
+        """Whether a rectangle of the viewport would be over an item."""
+        corner = center + (over.topLeft() - QRectF(self.viewport().rect()).center()) / zoom
+        hidden = QRectF(corner, over.size() / zoom)
+        return any(hidden.intersects(item.rect) for item in self.canvas_scene.items_by_id.values())
 
     def show_rect(self, rect: QRectF) -> None:
         """Scrolls a rectangle into view, if it is not seen already."""
@@ -253,7 +277,7 @@ class Camera(QGraphicsView):
 
 def _step(zoom: float, direction: int) -> float:
     """The next round zoom in a direction."""
-    steps = (0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+    steps = tuple(percent / 100 for percent in _PERCENT)
     if direction > 0:
         return next((s for s in steps if s > zoom * 1.01), steps[-1])
     return next((s for s in reversed(steps) if s < zoom * 0.99), steps[0])

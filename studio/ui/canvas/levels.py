@@ -7,7 +7,7 @@ from enum import IntEnum
 LIMITS = (0.30, 0.45, 0.60)
 HYSTERESIS = 0.03
 SHADOW_FROM = 0.8
-LEAST, MOST = 0.05, 4.0
+LEAST, MOST = 0.01, 4.0
 """Zoom goes no further."""
 READABLE = 8.0
 """Text is never smaller than this on the screen."""

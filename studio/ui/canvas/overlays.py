@@ -79,6 +79,14 @@ class Overlays(QObject):
         self.summary.move(MARGIN - edge, bottom - self.summary.height())
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
 
+    def covered(self) -> QRectF:
+        """What the minimap hides of the view."""
+        view = self._view
+        if not self.minimap_shown or view.workspace is None or not view.canvas_scene.items_by_id:
+            return QRectF()
+        self.place()
+        return QRectF(self.map.geometry())
+
     @property
     def minimap_shown(self) -> bool:
         return self.zoom.map.isChecked()

@@ -125,6 +125,8 @@ class Minimap(FloatingBox):
         self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
         self.setAccessibleName(tr("Minimap"))
         self._rects: dict[str, list[QRectF]] = {}
+        self._grown: dict[str, tuple[float, list[QRectF]]] = {}
+        """Rectangles as they are painted, by colour, with the least size that they were made for."""
         self._around = QRectF()
         self._world = QRectF()
         self._seen = QRectF()
@@ -136,6 +138,7 @@ class Minimap(FloatingBox):
             for rect in some:
                 around = around.united(rect)
         self._rects, self._around = rects, around
+        self._grown.clear()
         self.show_seen(self._seen)
 
     def show_seen(self, seen: QRectF) -> None:
@@ -161,18 +164,26 @@ class Minimap(FloatingBox):
         painter.scale(scale, scale)
         for token, rects in self._rects.items():
             painter.setBrush(tools.brush(token))
+            shown = self._visible(token, rects, 2 / scale)
             if len(rects) > ROUNDED_UP_TO:
-                painter.drawRects(rects)
+                painter.drawRects(shown)
                 continue
-            for rect in rects:
-                shown = QRectF(rect.x(), rect.y(), max(2 / scale, rect.width()), max(2 / scale, rect.height()))
-                painter.drawRoundedRect(shown, 2 / scale, 2 / scale)
+            for rect in shown:
+                painter.drawRoundedRect(rect, 2 / scale, 2 / scale)
         painter.restore()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(tools.pen("accent", 1.25))
         seen = self._seen
         view = QRectF(seen.x() * scale + x, seen.y() * scale + y, seen.width() * scale, seen.height() * scale)
         painter.drawRoundedRect(view.intersected(self.box.adjusted(4, 4, -4, -4)), 2, 2)
+
+    def _visible(self, token: str, rects: list[QRectF], least: float) -> list[QRectF]:
+        """The rectangles, none smaller than ``least``: in a large drawing they would be too small to be seen."""
+        kept = self._grown.get(token)
+        if kept is None or kept[0] != least:
+            shown = [QRectF(r.x(), r.y(), max(least, r.width()), max(least, r.height())) for r in rects]
+            kept = self._grown[token] = (least, shown)
+        return kept[1]
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._go(event)

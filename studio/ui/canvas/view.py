@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.document.changes import ChangeSet
 from studio.document.geometry import GRID, bounds
 from studio.document.lines import Line
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
 from studio.ui.canvas.motion import Motion
+from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.overlays import Overlays
 from studio.ui.canvas.pointing import Pointing
 from studio.ui.canvas.prompts import Prompts
@@ -22,6 +26,8 @@ from studio.ui.canvas.words import canvas_words, item_words
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
+LEAST_READABLE, READABLE_ZOOM = 0.45, 0.6
+"""A run does not fit its drawing below the first; what runs is then shown at the second."""
 _SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
@@ -41,6 +47,10 @@ class CanvasView(Pointing):
         self._aligning = False
         """L was pressed: the next arrow aligns or distributes."""
         self._fresh = True
+        self._follow: Callable[[], None] | None = None
+        """Fits again when the view gets another size; None once the view was moved or the drawing was edited."""
+        self._renewed = False
+        """The whole drawing was replaced: it is fitted as soon as its items are there."""
         self.reason = Told(self)
         self._told = Told(self)
         self.message_shown.connect(self._told.tell)
@@ -69,6 +79,7 @@ class CanvasView(Pointing):
             workspace.selection.reveal_requested.connect(self.reveal)
             workspace.document.changed.connect(self._on_document_changed)
             self._fresh = not self.isVisible()
+            self._follow = self.show_all
             if not self._fresh:
                 self.show_all()
 
@@ -81,10 +92,50 @@ class CanvasView(Pointing):
             self.motion = motion
 
     def show_all(self) -> None:
-        """Fits everything, at once."""
+        """Fits everything at once, and again while the view gets other sizes, until it is moved or edited."""
         motion, self.motion = self.motion, False
         self.fit_all()
         self.motion = motion
+        self._follow = self.show_all
+
+    def show_readable(self) -> None:
+        """Shows everything if it can be read then; else what runs, or is selected, or starts, at 60 % or more."""
+        motion, self.motion = self.motion, False
+        everything = self.canvas_scene.bounds()
+        if self.fitting(everything)[0] >= LEAST_READABLE:
+            self.fit_all()
+        else:
+            about = self._subject()
+            zoom = max(self.zoom, READABLE_ZOOM)
+            seen = self.seen_rect().adjusted(16, 16, -16, -16)
+            if self.zoom < READABLE_ZOOM or not seen.contains(about):
+                self.go(min(zoom, 1.0), about.center())
+        self.motion = motion
+        self._follow = self.show_readable
+
+    def _subject(self) -> QRectF:
+        """The rectangle around what runs; else around what is selected; else the start node."""
+        scene, selected = self.canvas_scene, self.selection_items
+        nodes = [(i, item) for i, item in scene.items_by_id.items() if isinstance(item, NodeItem)]
+        running = [i for i, item in nodes if item.card.status == "running"]
+        start = [self.workflow.start] if self.workflow.start in scene.items_by_id else []
+        return scene.bounds(running or selected or start or None)
+
+    def go(self, zoom: float, center: QPointF) -> None:
+        self._follow = None
+        super().go(zoom, center)
+
+    def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
+        self._follow = None
+        super().set_zoom(zoom, anchor)
+
+    def covered(self) -> QRectF:
+        return self.overlays.covered() if hasattr(self, "overlays") else QRectF()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel):
+            self._follow = None
+        return super().viewportEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -96,6 +147,8 @@ class CanvasView(Pointing):
         super().resizeEvent(event)
         if hasattr(self, "overlays"):
             self.overlays.place()
+        if hasattr(self, "_follow") and self._follow is not None and self.isVisible():
+            self._follow()
 
     # ---- revealing and opening
 
@@ -113,7 +166,11 @@ class CanvasView(Pointing):
         super().finish_motion()
         self._motion.stop()
 
-    def _on_document_changed(self, _changes: object) -> None:
+    def _on_document_changed(self, changes: ChangeSet) -> None:
+        if changes.everything:
+            self._renewed = True
+        else:
+            self._follow = None
         # A step of undo, or of another panel, while something is dragged: what the gesture knows is no longer so.
         self._key_shift = None
         self.value_card.dismiss()
@@ -378,6 +435,9 @@ class CanvasView(Pointing):
     def _on_scene_refreshed_names(self, moved: bool) -> None:
         if moved:
             self._describe()
+        if self._renewed:
+            self._renewed = False
+            self.show_all()
 
     def _describe(self) -> None:
         name = canvas_words(self.workflow)
