@@ -9,7 +9,7 @@ from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.document.validate import problems
 from studio.export import ExportProblem, export_project
-from studio.files import FileProblem, write_project
+from studio.files import FileProblem, differing, write_project
 
 
 def command(options: argparse.Namespace) -> int:
@@ -22,8 +22,16 @@ def command(options: argparse.Namespace) -> int:
         files = export_project(workflow, folder=path.absolute().parent, layout=options.layout)
     except ExportProblem as problem:
         usage(f"{options.file} cannot be exported: {problem}")
+    folder = Path(options.output)
+    replaced = () if options.force else differing(files, folder)
+    if replaced:
+        raise Stop(
+            FAILED,
+            f"Nothing was written: {folder} has files that differ from what would be written: {', '.join(replaced)}. "
+            "Choose another folder, or replace them with --force.",
+        )
     try:
-        written = write_project(files, Path(options.output))
+        written = write_project(files, folder)
     except FileProblem as problem:
         raise Stop(FAILED, f"{problem.message} {problem.way_out}".strip()) from None
     for file in written:

@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--to", required=True, choices=["agent-framework"])
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write into")
     export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
+    export.add_argument("--force", action="store_true", help="replace files in the folder that differ")
     _add_import(commands.add_parser("import", help="take over a workflow of another program"))
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("of", nargs="?", default="workflow", choices=["workflow", "events"])

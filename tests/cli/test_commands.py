@@ -42,6 +42,22 @@ def test_export_writes_a_project(cli: Cli, two_agents: Path, tmp_path: Path) -> 
     assert all(path.is_file() for path in written)
 
 
+def test_export_replaces_only_with_force(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    arguments = ("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out")
+    assert cli(*arguments)[0] == 0
+    assert cli(*arguments)[0] == 0  # the same files are no conflict
+    mine = tmp_path / "out" / "README.md"
+    mine.write_text("mine", encoding="utf-8")
+    code, out, err = cli(*arguments)
+    assert (code, out) == (1, "")
+    assert "README.md" in err
+    assert "pyproject.toml" not in err
+    assert "--force" in err
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert cli(*arguments, "--force")[0] == 0
+    assert mine.read_text(encoding="utf-8") != "mine"
+
+
 def test_export_of_an_invalid_document_gives_2(cli: Cli, tmp_path: Path, two_agents: Path) -> None:
     text = json.loads(two_agents.read_text(encoding="utf-8"))
     bad = tmp_path / "bad.workflow.json"

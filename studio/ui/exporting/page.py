@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.files import FileProblem, write_project
+from studio.files import FileProblem, differing, write_project
 from studio.ui.dialogs.file_dialogs import choose_folder
 from studio.ui.dialogs.messages import Choice, ask, show_problem
 from studio.ui.exporting.code_view import CodeView
@@ -283,7 +283,7 @@ class ExportPage(DocumentPage):
 
     def write_to(self, folder: Path) -> None:
         """Writes the project; asks first if files in the folder would be replaced by different ones."""
-        replaced = [path for path, text in self._files.items() if _differs(folder / path, text)]
+        replaced = differing(self._files, folder)
         if not replaced:
             self._write_now(folder)
             return
@@ -328,13 +328,6 @@ def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) ->
     column.addLayout(head)
     column.addWidget(content, 1)
     return holder
-
-
-def _differs(file: Path, text: str) -> bool:
-    try:
-        return file.is_file() and file.read_text(encoding="utf-8") != text
-    except (OSError, UnicodeDecodeError):
-        return True
 
 
 def _nothing() -> None:
