@@ -239,6 +239,8 @@ class MainWindow(QMainWindow):
         self.files.said.connect(self.say)
         self.files.saved.connect(self.schedule_refresh)
         self.sides.layouts.changed.connect(self.schedule_refresh)
+        for dock in (self.sides.left, self.sides.right, self.sides.bottom):
+            dock.focus_left.connect(self._on_dock_focus_left)
         self.sides.palette.add_requested.connect(self._on_palette_add_requested)
         self.status.problems_requested.connect(self._on_status_problems_requested)
         self.tool_bar.input.submitted.connect(self._on_input_submitted)
@@ -357,6 +359,10 @@ class MainWindow(QMainWindow):
 
         write_profiles(replace(read_profiles()[0], default=name))
         self.refresh_profiles()
+
+    def _on_dock_focus_left(self) -> None:
+        if self.page is not None:
+            self.page.canvas.setFocus()
 
     def _on_palette_add_requested(self, kind: str) -> None:
         if self.page is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
@@ -75,7 +75,11 @@ class RequestsPanel(Panel):
         workspace = self.workspace
         requests = workspace.run.requests if workspace is not None else []
         open_ids = {r.request for r in requests}
-        self._drop([key for key in self.cards if key not in open_ids])
+        gone = [key for key in self.cards if key not in open_ids]
+        focus = QApplication.focusWidget()
+        if gone and focus is not None and self.isAncestorOf(focus):
+            self.setFocus()  # else Qt gives it to the next text field, wherever that is
+        self._drop(gone)
         if workspace is not None:
             for view in requests:
                 if view.request not in self.cards:

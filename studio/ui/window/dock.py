@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QWidget
 
 from studio.ui.theme import Theme
 
@@ -54,6 +54,8 @@ class PanelDock(QDockWidget):
     """Panels by key, one shown at a time."""
 
     current_changed = Signal(str)
+    focus_left = Signal()
+    """The panel that has the focus goes out of sight: without another place Qt would take the next text field."""
 
     def __init__(self, theme: Theme, name: str, title: str, least: int, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -126,5 +128,8 @@ class PanelDock(QDockWidget):
 
     def _on_bar_current_changed(self, index: int) -> None:
         if 0 <= index < len(self._keys):
+            before, focus = self._stack.currentWidget(), QApplication.focusWidget()
+            if focus is not None and before is not None and (focus is before or before.isAncestorOf(focus)):
+                self.focus_left.emit()
             self._stack.setCurrentIndex(index)
             self.current_changed.emit(self._keys[index])

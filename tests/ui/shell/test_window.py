@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import RequestView, RunUpdate
 from studio.debugger.states import RunState
 from studio.document import commands
 from studio.document.edits import SetFields
@@ -402,3 +403,26 @@ def test_looking_at_a_message_brings_the_inspector_to_the_front(window: MainWind
     window.sides.right.show_panel("requests")
     page.workspace.selection.look_at_message("m1")
     assert window.sides.right.current == "inspector"
+
+
+def test_the_focus_goes_to_the_canvas_when_nobody_waits_any_more(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.files.new()
+    run, sides = still(page), window.sides
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    run.requests.append(RequestView("r1", "ask", "question", "How many?", "text"))
+    run.state = RunState.WAITING
+    run.state_changed.emit()
+    assert sides.right.current == "requests"
+    sides.requests.focus_first()
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert sides.requests.isAncestorOf(focus)
+    run.requests.clear()
+    run.state = RunState.RUNNING
+    run.updated.emit(RunUpdate(requests=True))
+    focus = QApplication.focusWidget()
+    assert focus is sides.requests, "the card is gone, the panel is not"
+    run.state_changed.emit()
+    assert sides.right.current == "inspector"
+    assert QApplication.focusWidget() is page.canvas
