@@ -115,13 +115,15 @@ class Draft:
     placed: bool = False
     origin_kept: bool = False
     _taken: set[str] = field(default_factory=set)
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     # ------------------------------------------------------------------------------------------------- nodes
 
     def free(self, wanted: str) -> str:
         """The id, or the id with the first free number."""
-        found, number = wanted, 2
+        found, number = wanted, self._numbers.get(wanted.casefold(), 2)
         while found.casefold() in self._taken:
+            self._numbers[wanted.casefold()] = number
             found, number = f"{wanted}_{number}", number + 1
         return found
 

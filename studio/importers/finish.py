@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from studio.document import types, validate
+from studio.document import checks_graph, types
 from studio.document.conditions import Condition
 from studio.document.edits import Edit
-from studio.document.ids import condition_name, make_id
+from studio.document.facts import Facts
+from studio.document.ids import condition_name, free_id, make_id
 from studio.document.layout import arrange
 from studio.document.model import FunctionNode, HumanInputNode, Place, Workflow
 from studio.importers.draft import Case, Draft, DraftEdge, DraftNode, Rule
@@ -121,7 +122,7 @@ def _report(draft: Draft, mode: str) -> Report:
 def _workflow(draft: Draft) -> dict[str, Any]:
     notes = [n for n in draft.nodes.values() if n.kind == "note"]
     nodes = [n for n in draft.nodes.values() if n.kind != "note"]
-    taken = {n.id for n in draft.nodes.values()}
+    taken = {n.id.casefold() for n in draft.nodes.values()}
     data: dict[str, Any] = {
         "name": draft.name,
         "description": draft.description,
@@ -213,9 +214,8 @@ def _function(made: dict[str, Any]) -> None:
 
 def _edge(edge: DraftEdge, taken: set[str], draft: Draft) -> dict[str, Any]:
     target = edge.targets[0] if edge.targets else edge.source
-    edge_id = make_id(f"{edge.source}_to_{target}", taken, "edge")
-    if edge.kind in ("switch", "fan_out"):
-        edge_id = make_id(f"{edge.source}_{'cases' if edge.kind == 'switch' else 'fan_out'}", taken)
+    named = {"switch": f"{edge.source}_cases", "fan_out": f"{edge.source}_fan_out"}
+    edge_id = free_id(named.get(edge.kind, f"{edge.source}_to_{target}"), taken, "edge")
     taken.add(edge_id)
     made: dict[str, Any] = {"id": edge_id, "kind": edge.kind, **edge.data}
     match edge.kind:
@@ -244,7 +244,7 @@ def _edge(edge: DraftEdge, taken: set[str], draft: Draft) -> dict[str, Any]:
 
 
 def _case(case: Case, taken: set[str]) -> dict[str, Any]:
-    case_id = make_id(case.id or "case", taken, "case")
+    case_id = free_id(case.id or "case", taken, "case")
     taken.add(case_id)
     rule = case.rule or Rule(None, None, "unknown")
     made: dict[str, Any] = {"id": case_id, "target": case.target, "rule": _rule(rule)}
@@ -287,7 +287,7 @@ def _for_target(condition: dict[str, Any], rule: Rule, target: str) -> dict[str,
 def _loosened(workflow: Workflow) -> Workflow:
     """Types that the checks cannot follow in foreign code become ``any``, so that the document opens without errors."""
     for _ in range(3):
-        wrong = {p.place for p in validate.problems(workflow) if p.code == "type_mismatch"}
+        wrong = {p.place for p in checks_graph.edge_problems(Facts.of(workflow)) if p.code == "type_mismatch"}
         sources = {s for e in workflow.edges if e.id in {w.partition(":")[0] for w in wrong} for s in _ends(e)}
         if not sources:
             break

@@ -51,9 +51,7 @@ class _Flow:
         self._sources: dict[str, dict[str, Any]] = {}
         for number, node in enumerate(nodes, 1):
             name = text(node.get("name")) or f"node {number}"
-            while name in self._sources:
-                name += " (again)"
-            self._sources[name] = node
+            self._sources[f"{name} ({number})" if name in self._sources else name] = node
         self._main: dict[str, list[list[str]]] = {}
         self._parts: dict[str, list[tuple[str, str]]] = {}
         self._ids: dict[str, str] = {}

@@ -29,12 +29,22 @@ class PythonSource:
     readable: str
     tree: ast.Module
     name: str = "imported"
+    lines: tuple[str, ...] = ()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> PythonSource:
+        return self  # parts of a tree are copied, the module they come from is not
 
     def segment(self, node: ast.AST | None) -> str:
         """The text of a part of the tree, as it was written."""
         if node is None:
             return ""
-        return ast.get_source_segment(_home(node, self).text, node) or ""
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+        if not first or not last:
+            return ""
+        lines = list(_home(node, self).lines[first - 1 : last])
+        lines[-1] = lines[-1].encode()[: getattr(node, "end_col_offset", 0)].decode(errors="replace")
+        lines[0] = lines[0].encode()[getattr(node, "col_offset", 0) :].decode(errors="replace")
+        return "\n".join(lines)
 
     def code(self, node: ast.AST) -> str:
         """The text of a statement, its lines moved to the left margin."""
@@ -76,7 +86,7 @@ def parse(text: str, name: str = "imported") -> PythonSource:
         raise too_deep() from None
     except ValueError as error:
         raise ImportProblem(f"The file is not valid Python: {error}.") from None
-    source = PythonSource(text, readable, tree, name)
+    source = PythonSource(text, readable, tree, name, tuple(text.split("\n")))
     for node in ast.walk(tree):
         node.home = source  # type: ignore[attr-defined]  # parts of several modules meet in one reading
     return source

@@ -198,6 +198,8 @@ def parallel_targets(following: dict[str, list[str]], cases: dict[str, list[list
     ways = {decision: [_closure(following, out, decision) for out in outs] for decision, outs in cases.items()}
     found_targets: set[str] = set()
     for target, before in sources.items():
+        if len(before) < 2:
+            continue
         behind = _closure(following, [target], "")
         forward = [s for s in before if s not in behind]
         if len(forward) > 1 and len(forward) == len(before) and not _exclusive(forward, ways):

@@ -13,14 +13,13 @@ _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
 
 def merge(draft: Draft) -> None:
     """Merges equal nodes with equal ways out, from the ends upwards, until nothing is equal any more."""
-    while True:
-        found = _pair(draft)
-        if found is None:
-            return
-        _into(draft, *found)
+    while found := _pairs(draft):
+        for kept, gone in found:
+            _into(draft, kept, gone)
 
 
-def _pair(draft: Draft) -> tuple[str, str] | None:
+def _pairs(draft: Draft) -> list[tuple[str, str]]:
+    """Equal nodes: the one that stays, and the one that goes."""
     together = {
         frozenset((a, b)) for e in draft.edges if e.kind in ("fan_out", "fan_in") for a in _ends(e) for b in _ends(e)
     }
@@ -29,14 +28,15 @@ def _pair(draft: Draft) -> tuple[str, str] | None:
         for source in edge.sources:
             leaving.setdefault(source, []).append(edge)
     first: dict[str, str] = {}
+    found: list[tuple[str, str]] = []
     for node in draft.nodes.values():
         data = {k: v for k, v in node.data.items() if k != "result"}
         ways = [_shape(edge, node.id) for edge in leaving.get(node.id, [])]
         key = json.dumps([node.kind, _NUMBER.sub("", node.id), data, sorted(ways)], sort_keys=True, default=str)
         other = first.setdefault(key, node.id)
         if other != node.id and frozenset((other, node.id)) not in together and not node.added:
-            return other, node.id
-    return None
+            found.append((other, node.id))
+    return found
 
 
 def _ends(edge: DraftEdge) -> list[str]:
