@@ -31,7 +31,7 @@ def write_project(files: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
 
 
 def differing(files: Mapping[str, str], folder: Path) -> tuple[str, ...]:
-    """The paths in the folder that hold something else than what :func:`write_project` would write; line ends count not."""
+    """The paths in the folder that hold something else than what :func:`write_project` would write, line ends aside."""
     return tuple(name for name, text in files.items() if _differs(Path(folder, name), text.encode("utf-8")))
 
 
