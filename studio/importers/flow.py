@@ -23,7 +23,7 @@ class Flow:
 
     draft: Draft
     ends: list[End] = field(default_factory=lambda: [End(None)])
-    _folds: list[tuple[str, End | None, str]] = field(default_factory=list)
+    _folds: list[tuple[str, End | None]] = field(default_factory=list)
 
     def connect(self, ends: list[End], target: str) -> None:
         """Lets ways out lead to a node."""
@@ -58,13 +58,13 @@ class Flow:
 
     def fold(self, item: str, ends: list[End]) -> None:
         """Remembers that an item became the edge of the first of these ways out; none: the item is lost."""
-        self._folds.append((item, ends[0] if ends else None, ""))
+        self._folds.append((item, ends[0] if ends else None))
 
     def finish(self) -> None:
         """Defaults, folded jumps, one edge per pair, what is unreachable."""
         choose_start(self.draft)
         add_defaults(self.draft)
-        for item, end, _ in self._folds:
+        for item, end in self._folds:
             if end is None:
                 self.draft.lost.append(item)
                 text = "This jump stands behind another one and is never reached; it was left out."

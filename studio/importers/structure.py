@@ -10,14 +10,13 @@ from studio.importers.draft import Case, Draft, DraftEdge, DraftNode
 DECISIONS = ("switch", "loop")
 
 
-def finish(draft: Draft, *, report_unreachable: bool = True) -> None:
+def finish(draft: Draft) -> None:
     """Applies all of them."""
     choose_start(draft)
     add_defaults(draft)
     separate_pairs(draft)
     open_barriers(draft)
-    if report_unreachable:
-        unreachable(draft)
+    unreachable(draft)
 
 
 def choose_start(draft: Draft) -> None:
