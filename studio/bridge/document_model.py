@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QGuiApplication, QUndoCommand, QUndoStack
 
 from studio.document.bends import apply_tidily
 from studio.document.changes import ChangeSet
@@ -13,10 +15,12 @@ from studio.document.edits import Batch, Edit, SetWorkflow
 from studio.document.model import Workflow
 
 _MERGE_ID = 1
+_REST = 3.0
+"""Seconds without an edit after which the next one is a step of its own."""
 
 
 class _Command(QUndoCommand):
-    """The one undo command: an edit and its inverse. Same ``merge_key`` in a row: one step."""
+    """The one undo command: an edit and its inverse. Same ``merge_key`` in one run of typing: one step."""
 
     def __init__(self, model: DocumentModel, edit: Edit, text: str, merge_key: str | None) -> None:
         super().__init__(text)
@@ -25,6 +29,8 @@ class _Command(QUndoCommand):
         self._inverse: Edit | None = None
         self._merge_key = merge_key
         self._new = True
+        self._typing = model._typing
+        self._made = model._clock()
 
     def id(self) -> int:
         return _MERGE_ID if self._merge_key else -1
@@ -37,16 +43,20 @@ class _Command(QUndoCommand):
 
     def undo(self) -> None:
         assert self._inverse is not None
+        self._model._typing += 1
         done = self._inverse.apply(self._model.workflow)
         self._model._take(done.workflow, done.changes)
 
     def mergeWith(self, other: QUndoCommand) -> bool:
         if not isinstance(other, _Command) or other._merge_key != self._merge_key:
             return False
+        if other._typing != self._typing or other._made - self._made > _REST:
+            return False
         assert self._inverse is not None
         assert other._inverse is not None
         self._edit = Batch((self._edit, other._edit))
         self._inverse = Batch((other._inverse, self._inverse))
+        self._made = other._made
         return True
 
 
@@ -59,8 +69,20 @@ class DocumentModel(QObject):
     """Path | None, after save as and load."""
     dirty_changed = Signal(bool)
 
-    def __init__(self, workflow: Workflow, path: Path | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        path: Path | None = None,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         super().__init__(parent)
+        self._clock = clock
+        self._typing = 0
+        """Counts runs of typing: a change of the focus or an undo ends one."""
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.focusObjectChanged.connect(self._on_app_focus_object_changed)
         self._workflow = workflow
         self._path = path
         self._step = ""
@@ -91,7 +113,8 @@ class DocumentModel(QObject):
     def execute(self, edit: Edit, text: str, merge_key: str | None = None) -> None:
         """Applies an edit as one undo step. ``text`` names it in the menu ("Move Writer").
 
-        Edits in a row with the same ``merge_key`` (``"writer.instructions"``) become one step.
+        Edits in a row with the same ``merge_key`` (``"writer.instructions"``) become one step, while the focus stays
+        and nobody rests for long between two of them.
         """
         self.undo_stack.push(_Command(self, edit, text, merge_key))
 
@@ -112,6 +135,9 @@ class DocumentModel(QObject):
         self._workflow = workflow
         self._step = step
         self.changed.emit(changes)
+
+    def _on_app_focus_object_changed(self, _focus: QObject | None) -> None:
+        self._typing += 1
 
     def _on_undo_stack_clean_changed(self, clean: bool) -> None:
         self.dirty_changed.emit(not clean)

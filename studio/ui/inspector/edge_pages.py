@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.commands import order_cases, set_condition, set_label
+from studio.document.conditions import Condition, Rule
 from studio.document.lines import Line, default_id, leg_id, line, name_of
 from studio.document.model import AgentNode, DirectEdge, FanOutEdge, FunctionNode, SwitchEdge, Workflow
 from studio.document.types import schema, type_names
@@ -42,6 +43,22 @@ def _fields_of(found: object, depth: int = 0) -> Iterator[str]:
         for name, inner in properties.items():
             yield str(name)
             yield from (f"{name}.{p}" for p in _fields_of(inner, depth + 1))
+
+
+def typed_field(before: object, after: object) -> str:
+    """The field of a condition that was typed in; "" for what is chosen: another kind, operator or number of rules."""
+    if not isinstance(before, Condition) or not isinstance(after, Condition) or before.kind != after.kind:
+        return ""
+    if after.kind != "rules":
+        return after.kind
+    if before.rule is None or after.rule is None or _chosen(before.rule) != _chosen(after.rule):
+        return ""
+    return "rules"
+
+
+def _chosen(rule: Rule) -> Rule:
+    """A rule without what is typed."""
+    return rule.model_copy(update={"path": "", "value": None, "rules": tuple(_chosen(r) for r in rule.rules)})
 
 
 class LineFields(QWidget):
@@ -98,8 +115,10 @@ class LineFields(QWidget):
 
     def _on_condition_edited(self, condition: object) -> None:
         document = self._workspace.document
+        typed = typed_field(self._line().condition, condition)
         edit = set_condition(document.workflow, self._id, condition)  # type: ignore[arg-type]
-        document.execute(edit, tr("Change the condition"), f"{self._id}.condition")
+        key = f"{self._id}.condition.{typed}" if typed else None
+        document.execute(edit, tr("Change the condition"), key)
 
     def _on_label_edited(self, text: object) -> None:
         document = self._workspace.document

@@ -275,3 +275,22 @@ def test_a_note_is_edited(show: Show, workspace: Workspace, qtbot: QtBot) -> Non
     editor = panel.page.form.field("text").editor  # type: ignore[union-attr]
     qtbot.keyClicks(editor, "See: ")
     assert workspace.document.workflow.notes[0].text == "See: How it works"
+
+
+def test_kinds_of_a_condition_are_steps_apart_from_typing(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    panel = show(InspectorPanel)
+    editor = direct(panel, workspace).fields.editor
+    count = workspace.document.undo_stack.count
+    editor.kind.edited.emit("expression")
+    assert count() == 1
+    qtbot.keyClicks(editor.expression, "text")
+    assert count() == 2
+    editor.kind.edited.emit("always")
+    assert count() == 3
+    workspace.document.undo_stack.undo()
+    condition = edge(workspace).condition
+    assert condition is not None
+    assert condition.expression == "text"
+    editor.kind.edited.emit("rules")
+    editor.rules.add_rule()
+    assert count() == 4

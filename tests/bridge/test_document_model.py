@@ -1,0 +1,64 @@
+"""Undo steps: typing in one field is one step, as long as it is one run of typing."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from studio.bridge.document_model import DocumentModel
+from studio.document.edits import SetWorkflow
+from studio.document.model import Workflow
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model(qapp: QApplication, clock: Clock) -> DocumentModel:
+    return DocumentModel(Workflow(id="w", name=""), clock=clock)
+
+
+def typed(model: DocumentModel, name: str, key: str = "workflow.name") -> None:
+    model.execute(SetWorkflow({"name": name}), "Rename", key)
+
+
+def test_keys_in_a_row_are_one_step_until_somebody_rests(model: DocumentModel, clock: Clock) -> None:
+    for name in ("a", "ab", "abc"):
+        clock.now += 2.5
+        typed(model, name)
+    assert model.undo_stack.count() == 1
+    clock.now += 3.1
+    typed(model, "abcd")
+    assert model.undo_stack.count() == 2
+    model.undo_stack.undo()
+    assert model.workflow.name == "abc"
+    model.undo_stack.undo()
+    assert model.workflow.name == ""
+
+
+def test_a_change_of_the_focus_ends_the_step(model: DocumentModel, qapp: QApplication) -> None:
+    typed(model, "a")
+    qapp.focusObjectChanged.emit(None)
+    typed(model, "ab")
+    assert model.undo_stack.count() == 2
+
+
+def test_another_edit_or_an_undo_ends_the_step(model: DocumentModel) -> None:
+    typed(model, "a")
+    model.execute(SetWorkflow({"description": "d"}), "Describe")
+    typed(model, "ab")
+    assert model.undo_stack.count() == 3
+    model.undo_stack.undo()
+    model.undo_stack.undo()
+    typed(model, "abc")
+    assert model.undo_stack.count() == 2, "what is typed after an undo does not join the step before"
