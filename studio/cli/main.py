@@ -19,6 +19,10 @@ _MODULES = {
     "offline-model": "offline",
     "doctor": "doctor",
 }
+_ANSWER_HELP = (
+    "answer a request by its id, or every request of a node by the id of the node; a text needs no quotes. "
+    "May be given several times"
+)
 SUB_COMMANDS = tuple(_MODULES)
 
 
@@ -86,9 +90,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--provider", metavar="NAME", help="the profile for all agents")
     run.add_argument("--store", default="default", metavar="default|memory|PATH", help="where checkpoints are kept")
     run.add_argument("--resume", metavar="CHECKPOINT", help="go on from this checkpoint, as a new branch")
-    run.add_argument(
-        "--answer", action="append", default=[], metavar="REQUEST=JSON", help="answer a request, by its id or node"
-    )
+    run.add_argument("--answer", action="append", default=[], metavar="REQUEST=JSON", help=_ANSWER_HELP)
     run.add_argument("--trust", action="store_true", help="let the code in the file run")
     run.add_argument("--json", action="store_true", help="one event a line on standard output, as JSON")
 

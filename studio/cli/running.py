@@ -6,7 +6,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -39,6 +40,14 @@ _CODES: Mapping[RunState, int] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An answer of the command line: as it was typed, and what that is as JSON (the same if it is none)."""
+
+    text: str
+    value: Any
+
+
 def command(options: argparse.Namespace) -> int:
     """Runs a file; see the exit codes in ``exits``."""
     workflow, path = read(options.file)
@@ -51,6 +60,8 @@ def command(options: argparse.Namespace) -> int:
                 + ". Read it, then run it with --trust."
             )
     answers = dict(_answer(text) for text in options.answer)
+    if not options.resume:
+        _check_answers(answers, {node.id for node in workflow.nodes}, options.file)
     data = None if options.resume else _input(options, workflow)
     return asyncio.run(_Run(options, workflow, path, answers).run(data))
 
@@ -85,24 +96,33 @@ def _json(text: str, option: str) -> Any:
         usage(f"{option} is no JSON: {error}.")
 
 
-def _answer(text: str) -> tuple[str, Any]:
+def _check_answers(answers: Collection[str], known: Collection[str], file: str) -> None:
+    """Before anything runs: an answer for what the workflow does not have is a slip of the pen."""
+    for key in answers:
+        if key not in known:
+            usage(f"--answer {key}: {file} has no node with this id, and no request with it waits.")
+
+
+def _answer(text: str) -> tuple[str, _Given]:
     request, equals, value = text.partition("=")
     if not equals or not request:
         usage(f"--answer wants REQUEST=JSON, not {text!r}.")
     try:
-        return request, json.loads(value)
+        return request, _Given(value, json.loads(value))
     except ValueError:
-        return request, value
+        return request, _Given(value, value)
 
 
 class _Run:
     """One call of the sub-command."""
 
-    def __init__(self, options: argparse.Namespace, workflow: Workflow, path: Path, answers: dict[str, Any]) -> None:
+    def __init__(self, options: argparse.Namespace, workflow: Workflow, path: Path, answers: dict[str, _Given]) -> None:
         self._options = options
         self._workflow = workflow
         self._folder = path.absolute().parent
         self._answers = answers
+        self._asked: set[str] = set()
+        self._refused: set[str] = set()
         self._codec = Codec()
         self._changed = asyncio.Event()
         names = {node.id: node.name or node.id for node in workflow.nodes}
@@ -146,6 +166,9 @@ class _Run:
             beginning = Beginning(data)
         else:
             checkpoint = await self._checkpoint(store, resumed)
+            waiting = {request.id for request in checkpoint.requests}
+            known = waiting | {node.id for node in self._workflow.nodes}
+            _check_answers(self._answers, known, self._options.file)
             origin = records.get(checkpoint.run)
             number = origin.number if origin is not None else next_number(records.values())
             name = fork_name(r.name for r in records.values() if r.number == number)
@@ -192,19 +215,27 @@ class _Run:
         await session.close()
         if state is RunState.FAILED and not session.recorded and isinstance(session.error, PlanError):
             raise Stop(USAGE, f"{self._options.file}: {session.failure}")
+        for key in self._answers:
+            if key not in self._asked:
+                self._report.problem(f"The answer to {key} was not used: it never asked.")
         self._report.result(session, state)
         return _CODES[state]
 
     def _give_answers(self, session: RunSession) -> None:
-        """Answers what was asked, by request or node; each answer is used once."""
+        """Answers what was asked, by request or node; what is given for a node answers each of its requests."""
         found = {}
         for request in session.requests:
             key = next((k for k in (request.id, request.node) if k in self._answers), None)
-            if key is not None:
-                given = self._answers.pop(key)
-                try:
-                    found[request.id] = answer_value(request.data, request.response_type, given, self._workflow)
-                except ValueProblem as problem:
-                    self._report.problem(f"The answer to {key} does not fit. {problem}")
+            if key is None or request.id in self._refused:
+                continue
+            self._asked.add(key)
+            given = self._answers[key]
+            text_wanted = request.response_type == "str" and not isinstance(given.value, str)
+            answer = given.text if text_wanted else given.value
+            try:
+                found[request.id] = answer_value(request.data, request.response_type, answer, self._workflow)
+            except ValueProblem as problem:
+                self._refused.add(request.id)
+                self._report.problem(f"The answer to {key} does not fit. {problem}")
         if found:
             session.answer(found)

@@ -43,7 +43,8 @@ def answer_value(data: Any, response_type: str, answer: Any, workflow: Workflow)
     """What the engine takes as the answer to a request with this ``data``.
 
     An approval is a bool, or a mapping with ``approved`` and ``arguments`` (JSON text or an object); a call's answer is
-    its result; anything but a text may be given as text. Raises :class:`ValueProblem`.
+    its result; anything but a text may be given as text. Raises :class:`ValueProblem`, also for another type than the
+    one that was asked for and for a text that is none of the choices.
     """
     kind = answer_kind(data, response_type)
     if isinstance(data, ApprovalRequest) and not isinstance(answer, ApprovalResponse):
@@ -51,10 +52,18 @@ def answer_value(data: Any, response_type: str, answer: Any, workflow: Workflow)
     if isinstance(data, ToolCall) and not isinstance(answer, ToolResult):
         return ToolResult(data.call_id, answer)
     if kind in ("text", "choice"):
+        if response_type == "str" and not isinstance(answer, str):
+            raise ValueProblem(f"A text is wanted, not {_shown(answer)}.")
+        if kind == "choice" and answer not in data["choices"]:
+            raise ValueProblem(f"{_shown(answer)} is not one of the choices: {', '.join(map(str, data['choices']))}.")
         return answer
     if isinstance(answer, str):
         answer = _parsed(answer, kind)
-    return _declared(answer, kind, workflow)
+    _check(answer, kind, response_type)
+    value = _declared(answer, kind, workflow)
+    if value is answer and not isinstance(value, Record) and any(t.name == kind for t in workflow.types):
+        raise ValueProblem(f"{_shown(answer)} is no {kind}; an object with its fields is wanted.")
+    return value
 
 
 def input_value(given: Any, workflow: Workflow) -> Any:
@@ -85,6 +94,20 @@ def _declared(value: Any, name: str, workflow: Workflow) -> Any:
         raise ValueProblem(f"{error}.") from None
 
 
+def _check(answer: Any, kind: str, response_type: str) -> None:
+    """Refuses what is no yes or no, no number, or no whole one."""
+    if kind == "bool" and not isinstance(answer, bool):
+        raise ValueProblem(f"{_shown(answer)} is neither yes nor no.")
+    if kind == "number" and (isinstance(answer, bool) or not isinstance(answer, int | float)):
+        raise ValueProblem(f"{_shown(answer)} is not a number.")
+    if kind == "number" and response_type in ("int", "integer") and not isinstance(answer, int):
+        raise ValueProblem(f"{_shown(answer)} is not a whole number.")
+
+
+def _shown(answer: Any) -> str:
+    return f"“{answer}”" if isinstance(answer, str) else json.dumps(plain(answer), ensure_ascii=False, default=str)
+
+
 def _parsed(text: str, kind: str) -> Any:
     if kind == "bool":
         return _bool(text)
@@ -106,11 +129,14 @@ def _bool(text: str) -> bool:
 def _approval(request: ApprovalRequest, answer: Any) -> ApprovalResponse:
     if isinstance(answer, str):
         answer = _bool(answer)
+    approved = answer.get("approved") if isinstance(answer, Mapping) else answer
+    if not isinstance(approved, bool):
+        raise ValueProblem(f"{_shown(answer)} neither approves nor refuses; true or false is wanted.")
     if not isinstance(answer, Mapping):
-        return ApprovalResponse(request.id, bool(answer), request.call)
+        return ApprovalResponse(request.id, approved, request.call)
     call = request.call
     if answer.get("arguments") is not None:
         given = answer["arguments"]
         text = given if isinstance(given, str) else json.dumps(plain(given))
         call = ToolCall(call.call_id, call.name, text, call.extra)
-    return ApprovalResponse(request.id, bool(answer.get("approved")), call)
+    return ApprovalResponse(request.id, approved, call)

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import pytest
 from studio.cli.schemas import event_schema
+from studio.document.model import DirectEdge, FunctionNode, HumanInputNode, StateDecl, Workflow
+from studio.files import write_workflow
 
 from tests.cli.conftest import Ran, lines
 
@@ -71,6 +74,80 @@ def test_a_run_that_waits_gives_3_and_is_resumed_with_an_answer(cli: Cli, asking
 def test_a_request_can_be_answered_by_its_node_in_the_same_run(cli: Cli, asking: Path) -> None:
     code, out, err = cli("run", asking, "--input", "this", "--answer", "ask=certainly", "--store", "memory")
     assert (code, out) == (0, "heard: certainly\n"), err
+
+
+def test_an_answer_for_nobody_gives_2_before_the_run(cli: Cli, asking: Path) -> None:
+    code, out, err = cli("run", asking, "--input", "this", "--answer", "asc=yes")
+    assert (code, out) == (2, "")
+    assert "asc" in err
+    assert "no node" in err
+    assert "Superstep" not in err
+    code, out, _ = cli("run", asking, "--input", "this", "--json")
+    checkpoint = lines(out)[-1]["checkpoint"]
+    code, out, err = cli("run", asking, "--resume", checkpoint, "--answer", "gone=yes")
+    assert (code, out) == (2, "")
+    assert "gone" in err
+
+
+def test_an_answer_that_was_not_asked_for_is_told(cli: Cli, asking: Path) -> None:
+    given = ("--answer", "ask=42", "--answer", "critic=true", "--store", "memory")
+    code, out, err = cli("run", asking, "--input", "this", *given)
+    assert (code, out) == (0, "heard: 42\n"), err
+    assert "The answer to critic was not used: it never asked." in err
+    assert "answer to ask" not in err
+
+
+def asks(folder: Path, **fields: object) -> Path:
+    """A person is asked; the answer is the output."""
+    ask = HumanInputNode.model_validate({"id": "ask", "name": "Ask", "question": "?", **fields})
+    end = FunctionNode(
+        id="end", name="End", body="ctx.yield_output(str(data))\nresult = None", accepts="any", yields="text"
+    )
+    path = folder / "asks.workflow.json"
+    edge = DirectEdge(id="e", source="ask", target="end")
+    write_workflow(Workflow(id="asks", start="ask", nodes=(ask, end), edges=(edge,)), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer", "said"),
+    [
+        ({"choices": ["red", "blue"]}, "green", "not one of the choices: red, blue"),
+        ({"answer_type": "number"}, "many", "not a number"),
+        ({"answer_type": "integer"}, "2.5", "not a whole number"),
+        ({"answer_type": "boolean"}, "7", "neither yes nor no"),
+        ({"answer_type": "list"}, "[1", "written as JSON"),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(
+    cli: Cli, tmp_path: Path, fields: dict[str, object], answer: str, said: str
+) -> None:
+    given = ("--trust", "--store", "memory", "--answer", f"ask={answer}")
+    code, out, err = cli("run", asks(tmp_path, **fields), "--input", "x", *given)
+    assert (code, out) == (3, ""), err
+    assert err.count("The answer to ask does not fit.") == 1
+    assert said in err
+
+
+def test_an_answer_for_a_node_answers_each_of_its_requests(cli: Cli, tmp_path: Path) -> None:
+    ask = HumanInputNode(id="ask", name="Ask", question="?")
+    body = (
+        "n = ctx.get_state('n') + 1\nctx.set_state('n', n)\nresult = data if n < 3 else None\n"
+        "if n == 3:\n    ctx.yield_output(data)"
+    )
+    count = FunctionNode(id="count", name="Count", body=body, sends="text", yields="text")
+    edges = (
+        DirectEdge(id="e", source="ask", target="count"),
+        DirectEdge(id="back", source="count", target="ask"),
+    )
+    path = tmp_path / "loop.workflow.json"
+    state = (StateDecl(key="n", initial=0),)
+    write_workflow(Workflow(id="loop", start="ask", nodes=(ask, count), edges=edges, state=state), path)
+    given = ("--trust", "--store", "memory", "--answer", "ask=on", "--json")
+    code, out, err = cli("run", path, "--input", "x", *given)
+    assert (code, err) == (0, "")
+    *events, _ = lines(out)
+    assert [e["type"] for e in events].count("request_answered") == 3
 
 
 def test_a_failed_run_gives_1_with_reason_and_way_out(cli: Cli, failing: Path) -> None:

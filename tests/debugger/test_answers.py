@@ -55,12 +55,25 @@ def test_an_answer_becomes_what_the_request_wants(data: Any, response_type: str,
         (question("boolean"), "perhaps"),
         (question("Score"), "{"),
         (question("Score"), "{}"),
+        (question("Score"), [1]),
+        (question("text", "a", "b"), "c"),
+        (question("number"), True),
+        (question("number"), '"4"'),
+        (question("boolean"), 1),
+        (APPROVAL, 5),
+        (APPROVAL, {"arguments": {}}),
     ],
 )
 def test_an_answer_that_does_not_fit_is_a_sentence(data: Any, answer: Any) -> None:
     with pytest.raises(ValueProblem) as refused:
         answer_value(data, "any", answer, DOCUMENT)
     assert str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize(("written", "response_type", "answer"), [("text", "str", 4), ("integer", "int", 2.5)])
+def test_the_type_of_an_answer_is_checked(written: str, response_type: str, answer: Any) -> None:
+    with pytest.raises(ValueProblem, match=str(answer)):
+        answer_value(question(written), response_type, answer, DOCUMENT)
 
 
 def test_kinds_of_answers() -> None:
