@@ -187,6 +187,8 @@ VIEW = (
     Action("view.checkpoints", "Checkpoint strip", "View", 2, "", why_not=on_workflow, checkable=True),
     Action("view.canvas_only", "Whole window for the canvas", "View", 2, "", ("Alt+0",), ("Ctrl+Alt+0",),
            why_not=on_workflow, checkable=True),
+    Action("view.edit_layout", "Edit layout", "View", 3, "", why_not=on_workflow, checkable=True),
+    Action("view.debug_layout", "Debug layout", "View", 3, "", why_not=on_workflow, checkable=True),
     Action("view.default_layout", "Default layout", "View", 3, "", why_not=on_workflow),
     Action("theme.system", "As the system", "View", 4, "", checkable=True, submenu="Theme"),
     Action("theme.light", "Light", "View", 4, "sun", checkable=True, submenu="Theme"),

@@ -180,13 +180,18 @@ class MainWindow(QMainWindow):
 
     def show_first(self, files: list[Path]) -> None:
         """Shows the window with the files named at the start, else the tabs of the last session, else the welcome
-        page; this one also if there is unsaved work to recover."""
+        page; this one also if there is unsaved work to recover, but behind a file that was named."""
+        named = bool(files)
         if not files and self.preferences.reopen_last:
             files = [p for p in map(Path, recent.last_session()) if p.is_file()]
         self.refresh_profiles()
         self.files.open_all(files)
-        if not self.tabs.pages() or recoverable():
+        shown = self.tabs.current
+        if shown is None or recoverable():
             self.pages.show_welcome()
+        if named and shown is not None and self.tabs.current is not shown:
+            self.tabs.show_page(shown)
+            self.say(tr("Unsaved work was found. It is offered on the Welcome tab."))
         if not self._memory.geometry and not has_room(self):
             self.showMaximized()
         else:
@@ -251,7 +256,7 @@ class MainWindow(QMainWindow):
     def _checked(self) -> frozenset[str]:
         layouts = self.sides.layouts
         on = {f"view.{side}" for side in ("left", "bottom", "right", "checkpoints") if layouts.is_shown(side)}
-        on.add(f"theme.{self.preferences.theme}")
+        on |= {f"theme.{self.preferences.theme}", f"view.{layouts.current}_layout"}
         if layouts.canvas_only:
             on.add("view.canvas_only")
         if self.isFullScreen():
@@ -331,6 +336,7 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.show_text(page.input_text)
         self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
         self.actions_.add_canvas_widget(page.canvas)
+        page.input_changed.connect(partial(self._on_page_input_changed, page))
         page.saved_changed.connect(self.schedule_refresh)
         page.canvas.templates_requested.connect(self.pages.show_welcome)
         page.canvas.minimap_toggled.connect(self.schedule_refresh)
@@ -349,6 +355,10 @@ class MainWindow(QMainWindow):
     def _on_input_text_changed(self, page: WorkflowPage, text: str) -> None:
         if page is self.page:
             page.input_text = text
+
+    def _on_page_input_changed(self, page: WorkflowPage) -> None:
+        if page is self.page:
+            self.tool_bar.input.show_text(page.input_text)
 
     def _on_input_submitted(self, _text: str) -> None:
         if self.actions_["run.run"].isEnabled():

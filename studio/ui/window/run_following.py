@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from studio.debugger.states import ENDED, RunState
 from studio.ui.dialogs.messages import Choice, show_problem
 from studio.ui.text import tr
-from studio.ui.window.layouts import LayoutName
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
@@ -21,11 +20,12 @@ class RunFollowing:
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
-
-    def stop(self, page: WorkflowPage) -> None:
-        """Stops the run and goes back to the edit layout."""
-        page.workspace.run.stop()
-        self._switch_layout(page, "edit")
+        self._left_chosen = False
+        """The user has brought a panel of the left side to the front: it stays as it is."""
+        self._left_before = ""
+        """What was there before a pause brought the debug panel; empty: it was not brought."""
+        self._bringing = False
+        window.sides.left.current_changed.connect(self._on_left_current_changed)
 
     def on_state_changed(self) -> None:
         """The run of the shown workflow has another state."""
@@ -35,7 +35,7 @@ class RunFollowing:
         run, sides = page.workspace.run, self._window.sides
         if run.state in _UNDER_WAY and not page.run_shown:
             page.run_shown = True
-            self._switch_layout(page, "debug")
+            self._show_debug_layout(page)
             sides.bottom.show_panel("run")
         if run.requests and run.state is RunState.WAITING:
             sides.right.show_panel("requests")
@@ -43,9 +43,13 @@ class RunFollowing:
             sides.right.show_panel("inspector")
         if run.state is RunState.PAUSED and not page.debug_shown:
             page.debug_shown = True
-            sides.left.show_panel("debug")
+            if not self._left_chosen and sides.left.current != "debug":
+                self._left_before = sides.left.current
+                self._bring_left("debug")
         if run.state in ENDED or run.state is RunState.IDLE:
             page.debug_shown = page.run_shown = False
+            if self._left_before:
+                self._bring_left(self._left_before)
 
     def on_failed(self, sentence: str) -> None:
         """A command could not be carried out."""
@@ -61,14 +65,24 @@ class RunFollowing:
     def _show_problems(self) -> None:
         self._window.sides.show_panel("problems")
 
-    def _switch_layout(self, page: WorkflowPage, name: LayoutName) -> None:
-        """A drawing that was seen whole is seen whole afterwards too."""
+    def _bring_left(self, panel: str) -> None:
+        self._bringing = True
+        self._window.sides.left.show_panel(panel)
+        self._bringing = False
+        if panel == self._left_before:
+            self._left_before = ""
+
+    def _on_left_current_changed(self, _panel: str) -> None:
+        if not self._bringing:
+            self._left_chosen, self._left_before = True, ""
+
+    def _show_debug_layout(self, page: WorkflowPage) -> None:
+        """It stays after the run. A drawing that was seen whole stays whole, or at least can be read."""
         layouts = self._window.sides.layouts
-        if self._window.preferences.layouts.get("switch_on_run", True) and layouts.current != name:
-            whole = page.sees_all
-            layouts.switch(name)
-            if whole:
-                page.fit_soon()
+        if self._window.preferences.layouts.get("switch_on_run", True) and layouts.current != "debug":
+            if page.sees_all:
+                page.canvas.show_readable()
+            layouts.switch("debug")
 
 
 def _nothing() -> None:

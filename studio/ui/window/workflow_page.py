@@ -27,6 +27,8 @@ class WorkflowPage(DocumentPage):
 
     saved_changed = Signal()
     """:attr:`saved_text` is another one."""
+    input_changed = Signal()
+    """:attr:`input_text` follows another sample input of the workflow."""
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,6 +76,9 @@ class WorkflowPage(DocumentPage):
     def _on_document_changed(self, _changes: object) -> None:
         before, now = self._accepted, self.workspace.document.workflow
         self._accepted = now
+        if before.sample_input != now.sample_input and self.input_text in ("", before.sample_input):
+            self.input_text = now.sample_input
+            self.input_changed.emit()
         step = self.workspace.document.step
         if step and not step.startswith(_FOREIGN):
             trust.accept_typed(before, now)

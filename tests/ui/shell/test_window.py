@@ -124,7 +124,7 @@ def test_a_damaged_memory_costs_the_layout_only(make_window: MakeWindow, content
     assert window.sides.layouts.is_shown("right")
 
 
-def test_running_changes_the_layout_and_stop_changes_it_back(window: MainWindow) -> None:
+def test_running_changes_the_layout_and_stop_leaves_it(window: MainWindow) -> None:
     page = window.files.new()
     run = still(page)
     window.tool_bar.input.setText("What is new?")
@@ -139,7 +139,8 @@ def test_running_changes_the_layout_and_stop_changes_it_back(window: MainWindow)
     run.refused.clear()
     window.refresh()
     window.actions_["run.stop"].trigger()
-    assert window.sides.layouts.current == "edit"
+    assert run.calls[-1] == ("stop",)
+    assert window.sides.layouts.current == "debug"
     assert window.tool_bar.input.history == ["What is new?"]
 
 
