@@ -65,6 +65,10 @@ class RunViews:
         self._superstep = 0
         self._outputs_before = 0
         """How many outputs there were before the superstep."""
+        self._failed = False
+        """Whether the superstep failed: its outputs do not count."""
+        self._asked_by: dict[str, list[InvocationView]] = {}
+        """Open request -> the invocations that wait for its answer: who asked, and the sub-workflows around it."""
         self._changed = _Changed()
 
     def fold(self, event: ev.Event) -> None:
@@ -108,6 +112,8 @@ class RunViews:
 
     def settle(self) -> None:
         """Nothing runs any more (stopped, interrupted, restored): what was running is shown as stopped."""
+        if any(i.status == "running" for i in self.invocations.values()):
+            self._cut_off()
         for invocation in self.invocations.values():
             if invocation.status == "running":
                 invocation.status = "stopped"
@@ -118,6 +124,16 @@ class RunViews:
                 self._changed.nodes.add(node.node)
 
     # ------------------------------------------------------------------------------------------------ pieces
+
+    def _cut_off(self) -> None:
+        """The superstep will never be whole: what it gave so far is not a result."""
+        self._failed = True
+        for output in self.outputs[self._outputs_before :]:
+            output.cut_off = True
+        self._changed.parts.add("outputs")
+
+    def _waits(self, view: InvocationView) -> bool:
+        return any(view is asking for views in self._asked_by.values() for asking in views)
 
     def _node(self, node: str) -> NodeView:
         view = self.nodes.get(node)
@@ -168,7 +184,7 @@ class RunViews:
         if event.inside:
             return
         self._superstep = event.superstep
-        self._outputs_before = len(self.outputs)
+        self._outputs_before, self._failed = len(self.outputs), False
         self.supersteps.append(SuperstepView(event.superstep, event.t, answers=self._answers))
         self._answers = []
         self._changed.supersteps.add(event.superstep)
@@ -198,7 +214,7 @@ class RunViews:
         view = self._invocation(event.invocation)
         if view is None:
             return
-        view.ended, view.status = event.t, "done"
+        view.ended, view.status = event.t, "waiting" if self._waits(view) else "done"
         if not any(p.kind == "text" for p in view.pieces):
             texts = dict.fromkeys(value_text(d) for d in event.data if not isinstance(d, AgentUpdate))
             if texts:
@@ -211,9 +227,12 @@ class RunViews:
         view = self._invocation(event.invocation)
         if view is not None:
             view.ended, view.status, view.error = event.t, "failed", text
+            if view.pieces and view.pieces[-1].kind == "error" and view.pieces[-1].text in text:
+                view.pieces.pop()  # the model call said the same
             view.pieces.append(StreamPiece("error", text))
             self._end_of(event.node, view, event.inside)
         if not event.inside:
+            self._cut_off()
             node = self._node(event.node)
             node.status, node.error = "failed", text
 
@@ -232,6 +251,7 @@ class RunViews:
             before.grow(text, event.data.author)
             return
         view = OutputView(event.node, event.superstep, text, event.data, event.intermediate, event.order)
+        view.cut_off = self._failed
         self._place_output(view)
         if chunk:
             self._output_by_invocation[event.invocation] = view
@@ -287,10 +307,22 @@ class RunViews:
             return
         self.requests.append(request_view(event, self._superstep, self._schemas))
         self._changed.parts.add("requests")
+        self._mark_asking(event)
         node = self._node(event.inside[0] if event.inside else event.node)
         node.open_requests += 1
         if node.status != "running":
             node.status = "waiting"
+
+    def _mark_asking(self, event: ev.RequestRaised) -> None:
+        path = (*event.inside, event.node)
+        latest = self.supersteps[-1].invocations if self.supersteps else []
+        views = (self.invocations[key] for key in latest if key in self.invocations)
+        asking = [v for v in views if path[: len(v.inside) + 1] == (*v.inside, v.node)]
+        self._asked_by[event.request] = asking
+        for view in asking:
+            if view.status == "done":
+                view.status = "waiting"
+                self._changed.invocations.add(view.invocation)
 
     def _request_gone(self, event: ev.RequestAnswered | ev.RequestCancelled) -> None:
         found = next((r for r in self.requests if r.request == event.request), None)
@@ -298,6 +330,10 @@ class RunViews:
             return
         self.requests.remove(found)
         self._changed.parts.add("requests")
+        for view in self._asked_by.pop(event.request, ()):
+            if view.status == "waiting" and not self._waits(view):
+                view.status = "done"
+                self._changed.invocations.add(view.invocation)
         node = self._node(found.node)
         node.open_requests = max(0, node.open_requests - 1)
         if node.status == "waiting":

@@ -119,7 +119,7 @@ class RequestView:
 class OutputView:
     """An output of the run. One that is streamed grows; its parts are joined when somebody reads it."""
 
-    __slots__ = ("_data", "_grown", "_parts", "intermediate", "node", "order", "superstep")
+    __slots__ = ("_data", "_grown", "_parts", "cut_off", "intermediate", "node", "order", "superstep")
 
     def __init__(
         self,
@@ -131,6 +131,8 @@ class OutputView:
         order: tuple[int, ...] = (),
     ) -> None:
         self.node, self.superstep, self.intermediate, self.order = node, superstep, intermediate, order
+        self.cut_off = False
+        """It is of a superstep that failed or was stopped: not a result of the run."""
         self._parts = [text]
         self._data = data
         self._grown: tuple[str | None] | None = None
@@ -139,6 +141,11 @@ class OutputView:
         """The next chunk of a streamed output."""
         self._parts.append(text)
         self._grown, self._data = (author,), None
+
+    @property
+    def final(self) -> bool:
+        """Whether it counts as a result of the run."""
+        return not self.intermediate and not self.cut_off
 
     @property
     def text(self) -> str:

@@ -30,6 +30,8 @@ class Report:
         self._kept = kept
         self._usage: Usage | None = None
         self._outputs: list[Any] = []
+        self._whole = 0
+        """How many outputs are of supersteps that were done to the end."""
         self._speaking = ""
 
     def append(self, event: ev.Event) -> None:
@@ -38,6 +40,8 @@ class Report:
             self._usage = event.usage if self._usage is None else self._usage + event.usage
         if isinstance(event, ev.OutputYielded) and not event.intermediate:
             self._outputs.append(event.data)
+        if isinstance(event, ev.SuperstepFinished) and not event.inside:
+            self._whole = len(self._outputs)
         if self._lines is not None:
             self._lines.event(event, self.run)
         else:
@@ -50,7 +54,7 @@ class Report:
     def result(self, session: RunSession, state: RunState) -> None:
         """How it ended."""
         ended_well = state in (RunState.COMPLETED, RunState.WAITING)
-        outputs = join_updates(session.outputs if ended_well else self._outputs)
+        outputs = join_updates(session.outputs if ended_well else self._outputs[: self._whole])
         if session.failure:
             self.problem(session.failure)
         if self._lines is None:
@@ -103,7 +107,10 @@ class Report:
     def _tell_result(self, session: RunSession, state: RunState, outputs: list[object]) -> None:
         self._say(f"The run is {state.value}.")
         for data in outputs:
-            print(data.text if isinstance(data, AgentUpdate) else value_text(data), file=self._out)
+            print(_text(data), file=self._out)
+        if state in (RunState.FAILED, RunState.CANCELLED) and not self._stream:
+            for data in join_updates(self._outputs[self._whole :]):
+                self._say(f"Cut off, not an output: {_text(data)}")
         for request in session.requests:
             self._say(f"{self._name(request.node)} asks: {value_text(request.data)}")
             again = (
@@ -113,3 +120,7 @@ class Report:
             )
             self._say(f"  Answer with {again}=JSON")
         self._out.flush()
+
+
+def _text(data: object) -> str:
+    return data.text if isinstance(data, AgentUpdate) else value_text(data)

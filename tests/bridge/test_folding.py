@@ -103,3 +103,36 @@ def test_chunks_of_a_streamed_output_are_joined_when_read() -> None:
     [output] = views.outputs
     assert output.data == AgentUpdate((Text("one two three"),), author="Writer")
     assert output.text == "one two three"
+
+
+def test_what_a_failed_superstep_gave_is_no_result() -> None:
+    views = RunViews()
+    for event in (
+        ev.SuperstepStarted(0.0, 1),
+        ev.NodeStarted(0.1, 1, "a", "i1", (), "x"),
+        ev.OutputYielded(0.2, 1, "a", "i1", "whole"),
+        ev.SuperstepStarted(1.0, 2),
+        ev.NodeStarted(1.1, 2, "b", "i2", (), "x"),
+        ev.OutputYielded(1.2, 2, "b", "i2", AgentUpdate((Text("half an"),))),
+        ev.ModelCallFinished(1.3, "b", "i2", "c1", None, "", "The answer was cut off."),
+        ev.NodeFailed(1.4, 2, "b", "i2", "ProviderError", "The answer was cut off."),
+        ev.OutputYielded(1.5, 2, "c", "i3", "beside it"),
+    ):
+        views.fold(event)
+    assert [(o.text, o.final) for o in views.outputs] == [("whole", True), ("half an", False), ("beside it", False)]
+    assert [p.text for p in views.invocations["i2"].pieces if p.kind == "error"] == ["The answer was cut off."]
+
+
+def test_a_node_that_asked_waits_until_it_is_answered() -> None:
+    views = RunViews()
+    for event in (
+        ev.SuperstepStarted(0.0, 1),
+        ev.NodeStarted(0.1, 1, "ask", "i1", (), "x"),
+        ev.RequestRaised(0.2, "r1", "ask", "Really?", "str"),
+        ev.NodeFinished(0.3, 1, "ask", "i1"),
+        ev.SuperstepFinished(0.4, 1),
+    ):
+        views.fold(event)
+    assert views.invocations["i1"].status == "waiting"
+    views.fold(ev.RequestAnswered(5.0, "r1", "ask", "yes"))
+    assert views.invocations["i1"].status == "done"

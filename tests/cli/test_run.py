@@ -226,3 +226,16 @@ async def test_ctrl_c_cancels_with_130(slow: Path) -> None:
     result = lines(rest.decode())[-1]
     assert (result["type"], result["state"]) == ("result", "cancelled")
     assert "Traceback" not in err.decode()
+
+
+def test_what_a_failed_superstep_gave_is_no_output(cli: Cli, tmp_path: Path) -> None:
+    node = FunctionNode(
+        id="shout", name="Shout", body='result = None\nctx.yield_output("half")\nraise ValueError("no")', yields="text"
+    )
+    path = tmp_path / "half.workflow.json"
+    write_workflow(Workflow(id="half", start="shout", nodes=(node,)), path)
+    code, out, err = cli("run", path, "--input", "x", "--trust", "--store", "memory")
+    assert (code, out) == (1, "")
+    assert "Cut off, not an output: half" in err
+    code, out, _ = cli("run", path, "--input", "x", "--trust", "--store", "memory", "--json")
+    assert (code, lines(out)[-1]["outputs"]) == (1, [])

@@ -14,7 +14,7 @@ from studio.document.lines import name_of
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
-from studio.ui.widgets.labels import Label
+from studio.ui.widgets.labels import Chip, Label
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import short
@@ -39,6 +39,8 @@ class OutputCard(QWidget):
         row.addWidget(KindTile(theme, node.kind if node else "agent", 18))
         row.addWidget(Label(theme, short(name_of(workflow, view.node)), "section"))
         row.addWidget(Label(theme, tr("superstep {number}").format(number=view.superstep), "small", "muted"))
+        if view.cut_off:
+            row.addWidget(Chip(theme, tr("cut off"), tone="fail"))
         row.addStretch(1)
         copy = Button(theme, tr("Copy"), "copy", small=True)
         copy.clicked.connect(self._on_copy_clicked)

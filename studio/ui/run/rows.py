@@ -71,8 +71,8 @@ def _said(workspace: Workspace, answer: AnswerView) -> str:
 def outputs_shown(workspace: Workspace) -> int:
     """How many outputs the list announces: the final ones; at the end of a run without any, the intermediate ones."""
     outputs = workspace.run.outputs
-    final = sum(not o.intermediate for o in outputs)
-    return final or (len(outputs) if workspace.run.state in ENDED else 0)
+    final = sum(o.final for o in outputs)
+    return final or (sum(not o.cut_off for o in outputs) if workspace.run.state in ENDED else 0)
 
 
 def title(workflow: Workflow, views: Sequence[InvocationView]) -> str:
