@@ -14,6 +14,7 @@ from studio.files import FileProblem, differing, write_project
 from studio.ui.dialogs.file_dialogs import choose_folder
 from studio.ui.dialogs.messages import Choice, ask, show_problem
 from studio.ui.exporting.code_view import CodeView
+from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.text import tr
@@ -52,6 +53,7 @@ class ExportPage(DocumentPage):
         self._count = Chip(theme, "0", height=18)
         self._places = PlaceList(theme)
         self._view = CodeView(theme)
+        self._errors = ErrorBar(theme)
         self._path = Elided(theme, "", "code-small", "text")
         self._lines = Chip(theme, "", square=True, height=18)
         self._package = LineField(theme)
@@ -67,9 +69,11 @@ class ExportPage(DocumentPage):
         """Shows the code of another workflow."""
         if self.workspace is not None:
             self.workspace.document.changed.disconnect(self._on_document_changed)
+            self.workspace.problems.changed.disconnect(self._show_errors)
         self.workspace = workspace
         if workspace is not None:
             workspace.document.changed.connect(self._on_document_changed)
+            workspace.problems.changed.connect(self._show_errors)
         self.refresh()
 
     @property
@@ -110,7 +114,7 @@ class ExportPage(DocumentPage):
     def _show_files(self) -> None:
         main = workflow_file(self._files)
         self._pages.setCurrentIndex(0)
-        self._write.setEnabled(True)
+        self._show_errors()
         self._copy_all.setEnabled(True)
         self._count.set_text(str(len(self._files)))
         self._package.setPlaceholderText((main or "").split("/")[0])
@@ -119,6 +123,14 @@ class ExportPage(DocumentPage):
         code = self._files.get(main or "", "")
         self._places.show_places(code_places(self.workspace.document.workflow, code))
         self._show_file(self._shown if self._shown in self._files else main or "")
+
+    def _show_errors(self) -> None:
+        """With errors the code is there to be read, not to be written."""
+        found = self.workspace.problems.problems if self.workspace is not None else ()
+        errors = [problem for problem in found if problem.severity == "error"]
+        self._errors.show_errors(errors)
+        self._write.setEnabled(not errors and self._pages.currentIndex() == 0)
+        self._write.setToolTip(tr("Possible when the workflow has no errors.") if errors else "")
 
     def _show_problem(self, sentence: str) -> None:
         self._problem.set_text(sentence)
@@ -178,6 +190,7 @@ class ExportPage(DocumentPage):
         column = QVBoxLayout(code)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self._errors)
         column.addLayout(head)
         column.addWidget(line)
         column.addWidget(self._view, 1)
@@ -237,6 +250,7 @@ class ExportPage(DocumentPage):
         self._places.place_chosen.connect(self._on_place_chosen)
         self._places.opened.connect(self.node_chosen)
         self._view.line_clicked.connect(self._on_line_clicked)
+        self._errors.chosen.connect(self.node_chosen)
         self._package.textChanged.connect(self._on_package_text_changed)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)

@@ -130,6 +130,30 @@ def test_a_workflow_without_code_says_why(qtbot: QtBot, theme: Theme) -> None:
     assert not page._write.isEnabled()
 
 
+def test_code_of_a_workflow_with_errors_says_so_and_is_not_written(qtbot: QtBot, theme: Theme) -> None:
+    workspace = StillWorkspaces().open(brief(), None)
+    page = ExportPage(theme)
+    qtbot.addWidget(page)
+    page.set_workspace(workspace)
+    page.show()
+    assert page._errors.isHidden()
+    assert page._write.isEnabled()
+    workspace.document.execute(
+        commands.set_fields(workspace.document.workflow, "writer", {"tools": ("no_tool",)}), "Edit"
+    )
+    qtbot.waitUntil(lambda: not page._errors.isHidden())
+    first = next(p for p in workspace.problems.problems if p.severity == "error")
+    assert first.message in page._errors.text.text
+    qtbot.waitUntil(lambda: not page._timer.isActive())
+    assert not page._write.isEnabled()
+    with qtbot.waitSignal(page.node_chosen) as chosen:
+        page._errors.show_error.click()
+    assert chosen.args == [first.place] == ["writer"]
+    workspace.document.undo_stack.undo()
+    qtbot.waitUntil(page._write.isEnabled)
+    assert page._errors.isHidden()
+
+
 def test_writing_asks_before_it_replaces(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
