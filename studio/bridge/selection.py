@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -46,6 +46,10 @@ class SelectionModel(QObject):
         """Adds an item to the selection or takes it out."""
         kept = tuple(i for i in self._items if i != item)
         self._set(kept if len(kept) < len(self._items) else (*kept, item), None, None)
+
+    def keep_only(self, there: Container[str]) -> None:
+        """Takes out what is no longer there."""
+        self._set(tuple(i for i in self._items if i in there), self._message, self._checkpoint)
 
     def look_at_message(self, message: str | None) -> None:
         """Shows a queued message in the inspector."""

@@ -10,6 +10,8 @@ from studio.bridge.problem_model import ProblemModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
 from studio.document.changes import ChangeSet
+from studio.document.lines import lines
+from studio.document.model import Workflow
 
 
 class Workspace(QObject):
@@ -51,6 +53,20 @@ class Workspace(QObject):
 
     def _on_document_changed(self, changes: ChangeSet) -> None:
         self.run.document_changed()
+        if self.selection.items and _may_lack(changes):
+            self.selection.keep_only(_ids(self.document.workflow))
         if (changes.everything or "id" in changes.workflow) and self.document.workflow.id != self._workflow_id:
             self._workflow_id = self.document.workflow.id
             self.run.reopen()
+
+
+def _may_lack(changes: ChangeSet) -> bool:
+    """Whether something that was selected may be gone."""
+    gone = changes.nodes_removed | changes.edges_removed | changes.edges_changed | changes.notes | changes.groups
+    return changes.everything or bool(gone)
+
+
+def _ids(workflow: Workflow) -> frozenset[str]:
+    """Everything that can be selected."""
+    items = (*workflow.nodes, *workflow.edges, *workflow.notes, *workflow.groups, *lines(workflow))
+    return frozenset(item.id for item in items)
