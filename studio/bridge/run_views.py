@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -75,6 +76,20 @@ class SuperstepView:
     """In the order they began, those inside sub-workflows too."""
     answers: list[AnswerView] = field(default_factory=list)
     checkpoint: str | None = None
+
+    def worked(self, all_invocations: Mapping[str, InvocationView], now: float) -> float:
+        """Seconds in which at least one of its nodes ran: a pause at a breakpoint inside it is not counted."""
+        end = self.ended if self.ended is not None else max(now, self.started)
+        found = (all_invocations.get(key) for key in self.invocations)
+        views = sorted((v for v in found if v is not None and not v.inside), key=lambda v: v.started)
+        if not views:
+            return end - self.started if self.ended is not None else 0.0
+        spent, until = 0.0, self.started
+        for view in views:
+            last = view.ended if view.ended is not None else end
+            spent += max(0.0, last - max(view.started, until))
+            until = max(until, last)
+        return spent
 
 
 @dataclass(slots=True)

@@ -97,9 +97,10 @@ class ShownRun(QObject):
 
     @property
     def seconds(self) -> float:
-        """How long supersteps worked, waiting for answers left out; a running one counts as far as its events tell."""
+        """How long supersteps worked, waiting for answers and pauses left out; a running one counts as far as its
+        events tell."""
         now = self.events[-1].t if len(self.events) else 0.0
-        return sum((s.ended if s.ended is not None else max(now, s.started)) - s.started for s in self.supersteps)
+        return sum(step.worked(self.invocations, now) for step in self.supersteps)
 
     def _on_session_changed(self) -> None:
         self._state_pending = True

@@ -35,18 +35,20 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
     run, workflow = workspace.run, workspace.document.workflow
     made: list[Row] = []
     spans = [(s.started, s.ended if s.ended is not None else now) for s in run.supersteps]
-    whole = sum(end - start for start, end in spans) or 1.0
+    worked = [s.worked(run.invocations, now) for s in run.supersteps]
+    whole = sum(worked) or 1.0
     before = 0.0
     last_end: float | None = None
-    for step, (start, end) in zip(run.supersteps, spans, strict=True):
+    for step, spent, (start, end) in zip(run.supersteps, worked, spans, strict=True):
         waited = start - last_end if last_end is not None else 0.0
         made += [Row("answer", step.number, _said(workspace, a), time=_waited(waited)) for a in step.answers]
         views = [v for i in step.invocations if (v := run.invocations.get(i)) is not None and not v.inside]
-        bars = tuple(_bar(view, start, before, whole, now) for view in views)
+        first = min((v.started for v in views), default=start)
+        bars = tuple(_bar(view, first, before, whole, now) for view in views)
         status = step_status(step, views)
         if views or step.ended is not None:
-            made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(end - start)))
-        before += end - start
+            made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(spent)))
+        before += spent
         last_end = end
     if run.state in _HELD and run.queued:
         made.append(_next(workspace))

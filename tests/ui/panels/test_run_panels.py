@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from studio.bridge.folding import RunViews
@@ -42,6 +43,16 @@ def test_a_breakpoint_inside_a_superstep_is_one_row(show: Show, workspace: Works
     run.supersteps.append(SuperstepView(4, 39.1, answers=[AnswerView("r1", "planner", "approved", "submit_plan")]))
     assert [(r.kind, r.number) for r in rows(workspace, 40.0)][-3:] == [("superstep", 3), ("answer", 4), ("next", 4)]
     assert show(RunPanel).shown_superstep == 3
+
+
+def test_a_pause_at_a_breakpoint_is_no_working_time(workspace: Workspace, run: FakeRun) -> None:
+    run.supersteps.append(SuperstepView(1, 0.0, 20.2, ["i1", "i2"]))
+    run.invocations["i1"] = InvocationView("i1", "market", 1, 0.0, 1.0, "done")
+    run.invocations["i2"] = InvocationView("i2", "tech", 1, 19.0, 20.2, "done")
+    run.supersteps.append(SuperstepView(2, 21.0, 41.2, ["i3"]))
+    run.invocations["i3"] = InvocationView("i3", "policy", 2, 40.0, 41.2, "done")
+    assert [r.time for r in rows(workspace, 41.2)] == ["2.2 s", "1.2 s"]
+    assert run.seconds == pytest.approx(3.4)
 
 
 def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
