@@ -217,7 +217,7 @@ RUN = (
            hint="Cancel the run at once"),
     Action("run.restart", "Restart", "Run", 0, "own:restart", ("Ctrl+Shift+F5",), ("Ctrl+Shift+R",),
            why_not=on_run("restart"), hint="Stop, then run again with the same input"),
-    Action("run.retry", "Go on from the last checkpoint", "Run", 0, "history", why_not=on_run("retry"),
+    Action("run.retry", "Retry from the last checkpoint", "Run", 0, "history", why_not=on_run("retry"),
            hint="Continue a run that failed or was stopped, as a new branch"),
     Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_tab),
     Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),

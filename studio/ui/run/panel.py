@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
+from studio.ui.run.failure_bar import FailureBar
 from studio.ui.run.lanes import Lanes, run_time
 from studio.ui.run.outputs import OutputsView
 from studio.ui.run.rows import outputs_shown, rows
@@ -48,7 +49,14 @@ class RunPanel(Panel):
         self.outputs = OutputsView(theme)
         self._right.addWidget(self.lanes)
         self._right.addWidget(self.outputs)
-        self._splitter.addWidget(self._right)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.failure = FailureBar(theme)
+        column.addWidget(self.failure)
+        column.addWidget(self._right, 1)
+        self._splitter.addWidget(right)
         self._splitter.setStretchFactor(0, 0)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([300, 900])
@@ -82,6 +90,7 @@ class RunPanel(Panel):
 
     def _show_all(self, *, anew: bool = False) -> None:
         workspace = self.workspace
+        self.failure.show_failure(workspace)
         if workspace is None or not self._has_run(workspace):
             self._shown = 0
             self.lanes.clear()
@@ -102,6 +111,11 @@ class RunPanel(Panel):
         run = workspace.run
         if outputs_shown(workspace) and run.state is RunState.COMPLETED:
             return 0
+        if run.state is RunState.FAILED:
+            failed = (v.superstep for v in reversed(run.invocations.values()) if v.status == "failed")
+            number = next(failed, 0)
+            if number:
+                return number
         return next((s.number for s in reversed(run.supersteps) if s.invocations or s.ended is not None), 0)
 
     def _show_list(self) -> None:
@@ -143,6 +157,8 @@ class RunPanel(Panel):
         return update.outputs and (self._shown == 0 or count != before)
 
     def _on_run_state_changed(self) -> None:
+        if self.workspace is not None and self.workspace.run.state is RunState.FAILED:
+            self._following = True  # what failed comes to the front, whatever is looked at
         self._show_all()
 
     def _run_timer(self) -> None:

@@ -30,7 +30,8 @@ def ink_of(tint: str) -> str:
 
 
 class StateChip(QWidget):
-    """Keeps its place; elides a long sentence, whose whole text is the tooltip."""
+    """Keeps its place; elides a long sentence, whose whole text is the tooltip. Of a failure it says who failed: the
+    reason and the way out stand in the run panel, whole."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +47,11 @@ class StateChip(QWidget):
     def sentence(self) -> str:
         return self._sentence
 
+    @property
+    def shown(self) -> str:
+        """What stands in the chip."""
+        return self._sentence.split(": ", 1)[0] if self._state is RunState.FAILED else self._sentence
+
     def show_state(self, state: RunState, sentence: str) -> None:
         """Shows a state; nothing for idle."""
         if (state, sentence) == (self._state, self._sentence):
@@ -58,7 +64,7 @@ class StateChip(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._theme.font("small-strong"))
-        width = metrics.horizontalAdvance(self._sentence) + 48 if self._sentence else 0
+        width = metrics.horizontalAdvance(self.shown) + 48 if self._sentence else 0
         return QSize(min(width, 460), self._theme.length(28))
 
     def minimumSizeHint(self) -> QSize:
@@ -71,7 +77,7 @@ class StateChip(QWidget):
         metrics = QFontMetrics(self._theme.font("small-strong"))
         height = self._theme.length(24)
         room = self.width() - 8
-        text = metrics.elidedText(self._sentence, Qt.TextElideMode.ElideRight, room - 38)
+        text = metrics.elidedText(self.shown, Qt.TextElideMode.ElideRight, room - 38)
         width = metrics.horizontalAdvance(text) + 38
         top = (self.height() - height) / 2
         painter = QPainter(self)

@@ -47,6 +47,9 @@ class FakeRun(RunModel):
     def drop_queued(self, message: str) -> None:
         self.calls.append(("drop_queued", message))
 
+    def retry(self) -> None:
+        self.calls.append(("retry",))
+
     def restore(self, checkpoint: str) -> None:
         self.calls.append(("restore", checkpoint))
 

@@ -18,6 +18,7 @@ from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
 from studio.ui.run.rows import rows
+from studio.ui.toolbar.state_chip import StateChip
 from studio.ui.widgets.sources import source_name
 from tests.ui.panels.fake_run import FakeRun, paused
 
@@ -133,6 +134,33 @@ def test_an_older_superstep_stays_shown(show: Show, workspace: Workspace, run: F
     run.supersteps.append(SuperstepView(5, 41.0, 42.0, []))
     run.tell(supersteps=frozenset({5}))
     assert panel.shown_superstep == 5, "choosing the newest one follows again"
+
+
+def test_a_failed_node_comes_to_the_front_and_can_be_retried(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    assert not panel.failure.isVisible()
+    run.outputs.append(OutputView("planner", 1, "A plan.", ""))
+    run.tell(outputs=True)
+    panel.show_superstep(0)
+    run.invocations["i4"].status = "failed"
+    run.state, run.sentence = RunState.FAILED, "Tech failed: the answer was cut off. Retry from the last checkpoint."
+    run.state_changed.emit()
+    assert panel.shown_superstep == 3
+    assert panel._right.currentWidget() is panel.lanes
+    assert panel.failure.isVisible()
+    assert panel.failure.text.plain == run.sentence
+    qtbot.mouseClick(panel.failure.retry, Qt.MouseButton.LeftButton)
+    assert run.calls[-1] == ("retry",)
+    run.state = RunState.RUNNING
+    run.state_changed.emit()
+    assert not panel.failure.isVisible()
+    chip = StateChip(panel.theme)
+    qtbot.addWidget(chip)
+    chip.show_state(RunState.FAILED, run.sentence)
+    assert (chip.shown, chip.toolTip()) == ("Tech failed", run.sentence)
 
 
 def test_outputs_come_to_the_front_at_the_end(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
