@@ -148,7 +148,9 @@ class _Making:
     def _code(self, document: Workflow, services: Services, inside: tuple[str, ...]) -> UserCode:
         parts = list(trust.parts(document))
         if parts and not services.trusted:
-            message = "The workflow has code that nobody has accepted yet. Read it with Show code, then choose Trust."
+            message = (
+                "The workflow has code that nobody has accepted. Read it with Show code, then choose Trust this code."
+            )
             self._report([Problem("untrusted_code", message, parts[0].place)], inside)
         elif parts and services.worker is None:
             message = "The workflow has code, and no worker process to run it in."

@@ -15,6 +15,7 @@ def read(file: str) -> tuple[Workflow, Path]:
     try:
         return read_workflow(path), path
     except FileProblem as problem:
-        usage(f"{file}: {problem.message} {problem.way_out}".strip())
+        named = problem.message.startswith(path.name or file)
+        usage(f"{'' if named else f'{file}: '}{problem}")
     except OSError as error:
         usage(f"{file} cannot be read: {error.strerror or error}.")

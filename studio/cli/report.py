@@ -94,7 +94,8 @@ class Report:
             case ev.LinePrinted():
                 self._say(f"  {self._name(event.node)} printed: {event.text.rstrip()}")
             case ev.ModelCallRetried():
-                self._say(f"  {self._name(event.node)}: {event.reason} Next try in {event.wait:.1f} s.")
+                reason = event.reason.rstrip().removesuffix(".")
+                self._say(f"  {self._name(event.node)}: {reason}. Next try in {event.wait:.1f} s.")
             case ev.RunWarned() | ev.CheckpointFailed():
                 self._say(event.message)
 

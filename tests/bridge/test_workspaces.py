@@ -170,7 +170,7 @@ def test_code_that_nobody_accepted_does_not_run(on_loop: OnLoop) -> None:
         assert workspace.run.branches == []
 
     [problem] = on_workspace(on_loop, two_agents(), script, trusted=False)
-    assert "choose Trust" in problem
+    assert "choose Trust this code." in problem
 
 
 def test_a_document_with_errors_does_not_start_and_says_the_first(on_loop: OnLoop) -> None:

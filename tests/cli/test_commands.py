@@ -34,6 +34,18 @@ def test_check_of_a_good_and_a_bad_document(cli: Cli, two_agents: Path, tmp_path
     assert set(found[0]) == {"severity", "code", "place", "field", "message"}
 
 
+def test_a_file_that_cannot_be_opened_is_named_once(cli: Cli, tmp_path: Path) -> None:
+    for name in ("nofile", tmp_path / "nofile"):
+        code, _, err = cli("check", name)
+        assert (code, err.count("nofile")) == (2, 1)
+    code, _, err = cli("check", tmp_path)
+    assert (code, err) == (2, f"{tmp_path.name} is a folder. Choose a workflow file in it.\n")
+    (tmp_path / "broken.json").write_text("{\n 1", encoding="utf-8")
+    code, _, err = cli("check", tmp_path / "broken.json")
+    assert err.count("broken.json") == 1
+    assert "line 2" in err
+
+
 def test_export_writes_a_project(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
     code, out, err = cli("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out")
     assert code == 0, err

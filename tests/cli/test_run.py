@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from studio.cli.report import Report
 from studio.cli.schemas import event_schema
 from studio.document.model import DirectEdge, FunctionNode, HumanInputNode, StateDecl, Workflow
+from studio.engine.events import ModelCallRetried
 from studio.files import write_workflow
 
 from tests.cli.conftest import Ran, lines
@@ -148,6 +151,14 @@ def test_an_answer_for_a_node_answers_each_of_its_requests(cli: Cli, tmp_path: P
     assert (code, err) == (0, "")
     *events, _ = lines(out)
     assert [e["type"] for e in events].count("request_answered") == 3
+
+
+@pytest.mark.parametrize("reason", ["Too many requests: all 3 attempts failed", "Too many requests: wait."])
+def test_a_retry_is_told_in_whole_sentences(reason: str) -> None:
+    err = io.StringIO()
+    report = Report(io.StringIO(), err, {"w": "Writer"}, json_lines=False, stream=False, kept=False)
+    report.append(ModelCallRetried(0.0, "w", "i", "c", 1, 0.42, reason))
+    assert err.getvalue() == f"  Writer: {reason.rstrip('.')}. Next try in 0.4 s.\n"
 
 
 def test_a_failed_run_gives_1_with_reason_and_way_out(cli: Cli, failing: Path) -> None:

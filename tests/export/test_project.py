@@ -28,6 +28,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.export import ExportProblem, export_project
+from studio.files import write_project
 from tests.export.conftest import Exported
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -127,6 +128,27 @@ async def test_human_input_and_declared_types(exported: Exported) -> None:
     assert (request.data.text, request.response_type) == ("How many for tea?", int)
     done = await built.run(responses={request.request_id: 4})
     assert [value.n for value in done.get_outputs()] == [5]
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "out", "err"),
+    [
+        ("", 3, "", "Sure about hello?\nThe input has ended, and the workflow waits for this answer.\n"),
+        ("\n", 0, "end\t<>\n", "Sure about hello?\n"),
+        ("yes", 0, "end\t<yes>\n", "Sure about hello?\n"),
+    ],
+)
+def test_the_end_of_the_input_is_no_answer(tmp_path: Path, given: str, code: int, out: str, err: str) -> None:
+    workflow = chain(
+        HumanInputNode(id="ask", name="Ask", question="Sure about {text}?"),
+        function("end", 'result = f"<{data}>"', sends="", yields="text"),
+    )
+    write_project(export_project(workflow, package="asking"), tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "asking.workflow", "hello"],
+        input=given, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
 
 
 async def test_sub_workflow(exported: Exported) -> None:
