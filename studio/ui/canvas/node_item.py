@@ -61,6 +61,8 @@ class NodeItem(DrawnItem):
         """Shows this; returns whether the box changed, so that edges must follow."""
         if card == self.card and width == self.width:
             return False
+        if bool(card.note) != bool(self.card.note):
+            self.prepareGeometryChange()
         self.card, self.width = card, width
         box = QRectF(0, 0, width, CARD[1] + (FOOTER if card.footer else 0.0))
         changed = box != self.box
@@ -147,11 +149,11 @@ class NodeItem(DrawnItem):
         self._paint_ports(painter, tools)
         self._paint_badges(painter, self._badges)
         if self._note is not None:
-            scale = self.look.chip_scale
+            place = self.note_rect
             painter.save()
-            painter.translate(17, 0)
-            painter.scale(scale, scale)
-            self._note.paint(painter, 0, -10)
+            painter.translate(place.topLeft())
+            painter.scale(self.look.chip_scale, self.look.chip_scale)
+            self._note.paint(painter, 0, 0)
             painter.restore()
         self._paint_octagon(painter)
         self.paint_focus(painter, tools)
@@ -227,6 +229,26 @@ class NodeItem(DrawnItem):
             painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS - 0.5, RADIUS - 0.5)
         if self.lit:
             draw_glyph(painter, tools, "plus", self.width - 24, PORT_Y - 8, 16, "run")
+
+    def boundingRect(self) -> QRectF:
+        usual = super().boundingRect()
+        return usual.adjusted(-48, 0, 0, 0) if self.card.note else usual
+
+    @property
+    def note_rect(self) -> QRectF:
+        """The wait chip, in the item's coordinates; it begins further left where badges leave too little room."""
+        if self._note is None:
+            return QRectF()
+        scale = self.look.chip_scale
+        width, height = self._note.width * scale, self._note.height * scale
+        room = self.badges_left - 4 - width
+        return QRectF(min(17.0, room), -10 * scale, width, height)
+
+    @property
+    def badges_left(self) -> float:
+        """Where the badges begin, in the item's coordinates."""
+        right = self.width - 9
+        return right + ((self._badges[-1][0] - right) * self.look.chip_scale if self._badges else 0.0)
 
     def _paint_badges(self, painter: QPainter, badges: list[tuple[float, ChipText]]) -> None:
         scale, right = self.look.chip_scale, self.width - 9

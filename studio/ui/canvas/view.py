@@ -109,9 +109,20 @@ class CanvasView(Pointing):
             zoom = max(self.zoom, READABLE_ZOOM)
             seen = self.seen_rect().adjusted(16, 16, -16, -16)
             if self.zoom < READABLE_ZOOM or not seen.contains(about):
-                self.go(min(zoom, 1.0), about.center())
+                zoom = min(zoom, 1.0)
+                self.go(zoom, self._within(everything, about.center(), zoom))
         self.motion = motion
         self._follow = self.show_readable
+
+    def _within(self, everything: QRectF, center: QPointF, zoom: float) -> QPointF:
+        """The middle nearest to a point with which the view shows no more emptiness than it must."""
+        area = self.viewport().rect()
+        across = max(0.0, everything.width() / 2 + 32 - area.width() / 2 / zoom)
+        down = max(0.0, everything.height() / 2 + 32 - area.height() / 2 / zoom)
+        middle = everything.center()
+        x = min(max(center.x(), middle.x() - across), middle.x() + across)
+        y = min(max(center.y(), middle.y() - down), middle.y() + down)
+        return QPointF(x, y)
 
     def _subject(self) -> QRectF:
         """The rectangle around what runs; else around what is selected; else the start node."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPointF, QRectF
@@ -11,6 +12,7 @@ from studio.document.edits import ReplaceAll
 from studio.document.model import Note, Place, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.area_items import NoteItem
+from studio.ui.canvas.node_item import NodeItem
 from tests.ui.canvas.drawings import large, research_brief, small
 
 Make = Callable[[Workflow], CanvasView]
@@ -127,3 +129,18 @@ def test_the_first_node_stays_where_it_was_dropped(make_canvas: Make) -> None:
     at = view.viewportTransform().map(item.rect.center())
     assert abs(at.x() - 300) <= 16
     assert abs(at.y() - 300) <= 16
+
+
+@pytest.mark.parametrize("zoom", [0.62, 1.0])
+def test_the_wait_chip_leaves_the_badges_free(make_canvas: Make, zoom: float) -> None:
+    view = make_canvas(research_brief())
+    view.set_zoom(zoom)
+    found = 0
+    for item in view.canvas_scene.items_by_id.values():
+        if isinstance(item, NodeItem):
+            item.show_card(replace(item.card, note="next: superstep 12"), item.width)
+            item._lay_out()
+            assert item.note_rect.right() < item.badges_left
+            assert item.boundingRect().contains(item.note_rect)
+            found += bool(item.card.badges)
+    assert found
