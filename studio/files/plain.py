@@ -25,6 +25,9 @@ ALWAYS = ("id", "kind", "name", "op")
 SINGLE_LINE = frozenset({"id", "kind", "key", "name", "op", "path", "source", "target", "call"})
 """Texts that are never written as lines."""
 
+_TEXT = (str, str | None)
+"""Only what must be a text may be written as lines: in a field of any JSON value a list would stay a list."""
+
 GEOMETRY = "geometry"
 _SCRIPT_TEXTS = ("text", "echo", "when", "when_seen", "error")
 
@@ -50,7 +53,7 @@ def plain_model(model: BaseModel, leave_out: tuple[str, ...] = ()) -> Plain:
         value = getattr(model, name)
         needed = field.is_required() or name in ALWAYS
         if name not in leave_out and (needed or value != field.get_default(call_default_factory=True)):
-            lines = isinstance(value, str) and name not in SINGLE_LINE
+            lines = isinstance(value, str) and name not in SINGLE_LINE and field.annotation in _TEXT
             data[field.alias or name] = lines_of(value) if lines else plain_value(value)
     data.update(model.__pydantic_extra__ or {})
     return _in_order(data)

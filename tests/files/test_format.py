@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from studio.document import commands
-from studio.document.model import AgentNode, OfflineScript, Place, SubWorkflowNode, Workflow
+from studio.document.conditions import Condition, Rule
+from studio.document.model import AgentNode, DirectEdge, OfflineScript, Place, StateDecl, SubWorkflowNode, Workflow
 from studio.files import FileProblem, dumps, json_schema, loads, migrations
 from studio.files.format import MAX_BYTES, decode
 from studio.files.locate import locate
@@ -187,3 +188,11 @@ def test_locate_passes_over_missing_steps() -> None:
     assert locate(text, ["a", 2]) == (2, 17)
     assert locate(text, ["c"]) == (3, 7)
     assert locate(text, ["a", 9]) == locate(text, ["a"])
+
+
+def test_a_value_with_line_breaks_stays_a_text() -> None:
+    """Fields of any JSON value: a list of lines there would come back as a list."""
+    rule = Rule(op="equals", path="text", value="two\nlines")
+    edge = DirectEdge(id="e", source="a", target="b", condition=Condition(rule=rule))
+    workflow = Workflow(id="w", edges=(edge,), state=(StateDecl(key="k", initial="two\nlines"),))
+    assert loads(dumps(workflow)) == workflow
