@@ -18,12 +18,14 @@ from tests.bridge.conftest import OnLoop
 
 def test_the_window_gets_its_turn_between_many_heavy_callbacks(on_loop: OnLoop) -> None:
     ticks: list[float] = []
+    pieces: list[float] = []
 
     async def busy(until: float) -> None:
         while time.perf_counter() < until:
-            end = time.perf_counter() + 0.001
-            while time.perf_counter() < end:
+            start = time.perf_counter()
+            while time.perf_counter() < start + 0.001:
                 pass
+            pieces.append(time.perf_counter() - start)
             await asyncio.sleep(0)
 
     async def main() -> None:
@@ -37,8 +39,9 @@ def test_the_window_gets_its_turn_between_many_heavy_callbacks(on_loop: OnLoop) 
 
     on_loop(main)
     gaps = sorted(b - a for a, b in itertools.pairwise(ticks))
+    piece = sorted(pieces)[len(pieces) // 2]
     assert len(gaps) > 20
-    assert gaps[len(gaps) // 2] < 0.012
+    assert gaps[len(gaps) // 2] < 12 * piece, "a round of all twenty would be 20 pieces"
 
 
 def test_a_dropped_half_read_stream_is_closed_by_the_loop(
