@@ -33,10 +33,11 @@ def export_project(
     """
     name = identifier(package or workflow.name)
     _check(workflow)
-    package_files = _package(workflow, name, folder, inner=False)
+    layout_name = f"{name}.layout.json" if layout else ""
+    package_files = _package(workflow, layout_name, folder, inner=False)
     files = {f"{name}/{path}": text for path, text in package_files.items()}
     if layout:
-        files[f"{name}/{name}.layout.json"] = layout_file(workflow, package_files)
+        files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
     files["pyproject.toml"] = _pyproject(workflow, name)
     files["README.md"] = _readme(workflow, name)
     files[".env.example"] = "".join(f"{variable}=\n" for variable in VARIABLES)
@@ -54,10 +55,10 @@ def _check(workflow: Workflow) -> None:
             raise ExportProblem(f"{node.name} uses the C# turn token host, which has no Python code yet.")
 
 
-def _package(workflow: Workflow, name: str, folder: Path | None, *, inner: bool) -> dict[str, str]:
+def _package(workflow: Workflow, layout: str, folder: Path | None, *, inner: bool) -> dict[str, str]:
     files = {"__init__.py": f'"""{_title(workflow)}."""\n'}
     main = "" if inner else _main(workflow)
-    files["workflow.py"] = workflow_module(workflow, name, main)
+    files["workflow.py"] = workflow_module(workflow, layout, main)
     files["agents.py"] = agents_module(workflow)
     files["support.py"] = _support(inner)
     files |= {f"{module}.py": text for module, text in executors.modules(workflow).items()}
@@ -80,7 +81,7 @@ def _package(workflow: Workflow, name: str, folder: Path | None, *, inner: bool)
     for node in workflow.nodes:
         if isinstance(node, SubWorkflowNode):
             below = identifier(node.id)
-            inside = _package(_inside(node, folder), below, folder, inner=True)
+            inside = _package(_inside(node, folder), "", folder, inner=True)
             files |= {f"{below}/{path}": text for path, text in inside.items()}
     return files
 

@@ -19,11 +19,12 @@ from studio.export.executors import MODULES
 from studio.export.python_types import FRAMEWORK
 from studio.export.source import INDENT, Module, class_name, identifier, one_line, string
 
-FIRST_LINES = "# exported workflow: format 1\n# layout: {package}.layout.json\n"
+FIRST_LINE = "# exported workflow: format 1\n"
 
 
-def workflow_module(workflow: Workflow, package: str, main: str) -> str:
-    """The source of ``workflow.py``; ``main`` is the text of the command-line part, empty for an inner workflow."""
+def workflow_module(workflow: Workflow, layout: str, main: str) -> str:
+    """The source of ``workflow.py``. ``layout`` is the name of the layout file beside it, empty if none is written;
+    ``main`` the text of the command-line part, empty for an inner workflow."""
     module = Module(f"{one_line(workflow.name)}. Made with Superstep Studio.")
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
@@ -36,7 +37,7 @@ def workflow_module(workflow: Workflow, package: str, main: str) -> str:
         module.need(FRAMEWORK, "AgentResponse", "AgentResponseUpdate", "Content", "WorkflowRunState")
         module.need(SUPPORT, "plain_of", "text_of")
         module.blocks.append(main)
-    return module.text(FIRST_LINES.format(package=package))
+    return module.text(FIRST_LINE + (f"# layout: {layout}\n" if layout else ""))
 
 
 SUPPORT = ".support"

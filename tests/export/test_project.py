@@ -215,6 +215,15 @@ def test_what_cannot_be_written_is_said(node: Any) -> None:
         export_project(Workflow(start="a", nodes=(node,)))
 
 
+@pytest.mark.parametrize("layout", [False, True])
+def test_only_a_layout_file_that_is_written_is_named(layout: bool) -> None:
+    inner = chain(function("twice", "result = data * 2", sends="", yields="text"), edges=())
+    files = export_project(chain(SubWorkflowNode(id="inner", name="Inner", embedded=inner)), "pkg", layout=layout)
+    named = [line for text in files.values() for line in text.split("\n") if line.startswith("# layout: ")]
+    assert named == (["# layout: pkg.layout.json"] if layout else [])
+    assert ("pkg/pkg.layout.json" in files) is layout
+
+
 def test_no_start_node() -> None:
     with pytest.raises(ExportProblem, match="start"):
         export_project(Workflow(nodes=(function("a", "result = 1"),)))
