@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QTimer
+from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QTimer
 
 from studio.document.bends import bends_of
 from studio.document.lines import Line, default_id
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 AT_ONCE = 200
 """Up to this many lines are routed in one go; more are spread over turns of the loop."""
 SLICE_MS = 4
+MANY_LABELS = 24
+"""With more lines at one source there is no room beside them, and looking for it takes time."""
+WIDEST = 1.27
+"""How much larger chips are at the lowest zoom at which all are shown."""
 MOVED_BY_HAND = 40
 """When more items move at once, lines that only pass by are not looked at again: all is new then."""
 
@@ -357,7 +361,29 @@ class LineLayer:
                 taken = pill.chip.width + 12
             pill.setPos(x, y)
         if label is not None:
-            label.setPos(QPointF(*routing.label_spot(edge.points, label.chip.width, taken)))
+            spot = routing.label_spot(edge.points, label.chip.width, taken)
+            label.setPos(QPointF(*self._free_spot(edge, label, spot)))
+
+    def _free_spot(self, edge: EdgeItem, label: ChipItem, spot: tuple[float, float]) -> tuple[float, float]:
+        """This spot if a label there hides no card, end, or other label of the same source; else one beside the line
+        that is free; else this one."""
+        if len(self.at(edge.line.source)) > MANY_LABELS:
+            return spot
+        width, height = label.chip.width * WIDEST, label.chip.height * WIDEST
+        others = [c.rect for i in self.at(edge.line.source) for c in self._chips_of(i) if c is not label]
+        (ax, ay), (bx, by) = edge.points[0], edge.points[-1]
+        others += [QRectF(ax - 5, ay - 5, 10, 10), QRectF(bx - 12, by - 6, 16, 12)]
+        nothing: frozenset[str] = frozenset()
+        for x, y in (spot, *routing.spots_beside(edge.points, width, height)):
+            box = QRectF(x - width / 2, y - height / 2, width, height)
+            if any(box.intersects(other) for other in others):
+                continue
+            if self._blocks.hit(box.left(), box.top(), box.right(), box.bottom(), nothing) is None:
+                return x, y
+        return spot
+
+    def _chips_of(self, line_id: str) -> list[ChipItem]:
+        return [self.chips[line_id, pill] for pill in (False, True) if (line_id, pill) in self.chips]
 
 
 def _crosses(span: tuple[float, float, float, float], boxes: Sequence[tuple[float, float, float, float]]) -> bool:

@@ -339,6 +339,18 @@ def label_spot(points: Points, width: float, taken: float = 0.0) -> tuple[float,
     return spot if fits else (spot[0], spot[1] - LABEL_ABOVE)
 
 
+def spots_beside(points: Points, width: float, height: float) -> Iterator[tuple[float, float]]:
+    """Middles of a label of this size on the straight parts of a line and beside them, longest part first."""
+    parts = sorted(itertools.pairwise(points), key=lambda p: -abs(p[1][0] - p[0][0]) - abs(p[1][1] - p[0][1]))
+    for (ax, ay), (bx, by) in parts:
+        x, y = (ax + bx) / 2, (ay + by) / 2
+        if abs(by - ay) >= 0.5:
+            yield from ((x, y), (x, y + (by - ay) / 4), (x + width / 2 + 6, y), (x - width / 2 - 6, y))
+            continue
+        for away in (height / 2 + 8, height / 2 + 38):
+            yield from ((x, y - away), (x, y + away))
+
+
 def pill_spot(points: Points, width: float) -> tuple[float, float]:
     """The middle of a message pill: on the first straight part after the source that has room."""
     parts = list(itertools.pairwise(points))

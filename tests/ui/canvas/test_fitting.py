@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QImage
+from studio.document.conditions import Condition
 from studio.document.edits import ReplaceAll
-from studio.document.model import Note, Place, Workflow
+from studio.document.model import AgentNode, Note, Place, SwitchCase, SwitchEdge, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.area_items import NoteItem
 from studio.ui.canvas.node_item import NodeItem
@@ -144,3 +145,22 @@ def test_the_wait_chip_leaves_the_badges_free(make_canvas: Make, zoom: float) ->
             assert item.boundingRect().contains(item.note_rect)
             found += bool(item.card.badges)
     assert found
+
+
+def test_labels_of_a_switch_hide_no_card_no_head_and_not_each_other(make_canvas: Make) -> None:
+    ends = {"a": Place(x=0, y=0), "b": Place(x=330, y=-60), "c": Place(x=330, y=60)}
+    nodes = tuple(AgentNode(id=i, name=i.upper()) for i in ends)
+    condition = Condition(kind="expression", expression="True")
+    cases = (SwitchCase(id="k", condition=condition, target="b", label="needs a second look"),)
+    switch = SwitchEdge(id="s", source="a", cases=cases, default="c", default_label="everything else")
+    places = {**ends, "s": Place(x=240, y=12)}
+    view = make_canvas(Workflow(id="w", nodes=nodes, edges=(switch,), places=places, start="a"))
+    view.set_zoom(0.65)
+    view.canvas_scene.line_layer.place_chips()
+    layer = view.canvas_scene.line_layer
+    labels = [layer.chips[i, False].rect for i in ("k", "s:default")]
+    assert not labels[0].intersects(labels[1])
+    for rect, line in zip(labels, ("k", "s:default"), strict=True):
+        assert not any(rect.intersects(item.rect) for item in view.canvas_scene.items_by_id.values())
+        head = layer.items[line].points[-1]
+        assert not rect.contains(QPointF(*head))
