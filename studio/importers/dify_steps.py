@@ -50,22 +50,28 @@ class Steps:
                 node.kind = "switch"
             case "code" if text(data.get("code_language")) in ("python3", "python"):
                 self._code(node, data)
+            case "iteration" | "loop":
+                self._loop(node, data)
+            case "assigner":
+                self._assigner(node, data)
+            case _:
+                self._fill_plain(node, kind, data)
+
+    def _fill_plain(self, node: DraftNode, kind: str, data: dict[str, Any]) -> None:
+        """Kinds whose settings are taken over as they are."""
+        match kind:
             case "template-transform":
                 node.kind, node.data["template"] = "transform", text(data.get("template"))
                 node.data["template_lang"] = "jinja"
             case "variable-aggregator" | "variable-assigner":
                 node.kind = "transform"
                 node.data["value"] = [self.path(s) for s in items(data.get("variables"))]
-            case "assigner":
-                self._assigner(node, data)
             case "http-request":
                 node.kind = "function"
                 node.data.update(
                     preset="http", url=text(data.get("url")), method=text(data.get("method")).upper() or "GET"
                 )
                 node.data["headers"] = text(data.get("headers")) or None
-            case "iteration" | "loop":
-                self._loop(node, data)
             case "human-input":
                 node.kind = "human_input"
                 node.data["prompt"] = text(first(data, "form_content", "prompt", "question")) or None

@@ -143,6 +143,12 @@ class _Flow:
                 node.data["prompt"] = plain(first(given, "humanInputDescription", "humanInputModelPrompt")) or None
             case "iteration":
                 node.kind, node.data["items"] = "loop", plain(given.get("iterationInput")) or None
+            case _:
+                self._fill_plain(node, kind, given)
+
+    def _fill_plain(self, node: DraftNode, kind: str, given: dict[str, Any]) -> None:
+        """Kinds whose settings are taken over as they are."""
+        match kind:
             case "executeFlow":
                 node.kind = "sub_workflow"
                 node.data["flow"] = text(given.get("executeFlowSelectedFlow")) or None

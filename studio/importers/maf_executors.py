@@ -39,6 +39,9 @@ class Types:
         }
 
 
+_Methods = list[tuple[Def, ast.Call | None, Class]]
+
+
 def _joined(names: list[str]) -> str:
     parts = [part for name in names for part in name.split(" | ") if part != "nothing"]
     return "any" if "any" in parts else " | ".join(dict.fromkeys(parts))
@@ -159,12 +162,8 @@ def _id_of(cls: Class, args: list[Value], kwargs: dict[str, Value], reading: Rea
     return string(kwargs.get("id"))
 
 
-def class_node(node_id: str, made: Instance, kept: KeptCode, source: PythonSource, draft: Draft) -> DraftNode:
-    """An instance of an executor class: a function, or a question to a person where it does little else."""
-    cls = made.cls
-    assert cls is not None
-    handlers, answers = _methods(cls, "handler"), _methods(cls, "response_handler")
-    scope = cls.scope or Scope()
+def _types_of_class(handlers: _Methods, answers: _Methods, scope: Scope, draft: Draft) -> Types:
+    """What a class takes in its handlers, and what it sends and yields in all of its methods."""
     types = Types()
     for function, call, _ in [*handlers, *answers]:
         one = types_of(function, call, scope, draft)
@@ -176,7 +175,16 @@ def class_node(node_id: str, made: Instance, kept: KeptCode, source: PythonSourc
         types.sends_names += one.sends_names
         types.yields_names += one.yields_names
         note_state(function, draft)
-    data = {**types.data(), "class": cls.name}
+    return types
+
+
+def class_node(node_id: str, made: Instance, kept: KeptCode, source: PythonSource, draft: Draft) -> DraftNode:
+    """An instance of an executor class: a function, or a question to a person where it does little else."""
+    cls = made.cls
+    assert cls is not None
+    handlers, answers = _methods(cls, "handler"), _methods(cls, "response_handler")
+    scope = cls.scope or Scope()
+    data = {**_types_of_class(handlers, answers, scope, draft).data(), "class": cls.name}
     asked = [c for f, _, _ in handlers for c in _calls(f, "request_info")]
     if asked:
         data.update(asks=_asked(asked[0]), answer=_answer(asked[0]))
@@ -206,9 +214,7 @@ def class_node(node_id: str, made: Instance, kept: KeptCode, source: PythonSourc
     return node
 
 
-def _class_body(
-    node: DraftNode, handlers: list[tuple[Def, ast.Call | None, Class]], cls: Class, kept: KeptCode, draft: Draft
-) -> None:
+def _class_body(node: DraftNode, handlers: _Methods, cls: Class, kept: KeptCode, draft: Draft) -> None:
     used = {p.attr for f, _, _ in handlers for p in ast.walk(f) if isinstance(p, ast.Attribute) and _is_self(p.value)}
     if len(handlers) == 1 and used <= {"id"} and not node.data.get("asks"):
         first = ""

@@ -144,7 +144,13 @@ class _Flow:
             ]
             node.data["classes"] = names
             node.data["instructions"] = f"Answer with one of these words alone: {', '.join(names)}."
-        elif kind in ("if", "switch"):
+        else:
+            self._fill_plain(node, kind, given)
+
+    def _fill_plain(self, node: DraftNode, kind: str, given: dict[str, Any]) -> None:
+        """Kinds whose settings are taken over as they are."""
+        draft = self._draft
+        if kind in ("if", "switch"):
             node.kind = "switch"
         elif kind == "merge":
             node.kind, node.data["mode"] = "transform", text(given.get("mode")) or None
