@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.document.conditions import Condition, Rule, describe
 from studio.ui.inspector.rule_rows import RuleGroup, flat, grouped
@@ -57,9 +57,11 @@ class ConditionEditor(QWidget):
         self.body = CodeEditor(theme, "python", "return len(text) > 400", lines=4)
         self.body.setAccessibleName(tr("Python predicate"))
         self.body.edited.connect(self._on_body_edited)
-        self._pages = QStackedWidget()
+        self._pages: dict[str, QWidget] = {}
+        """One is shown. No stack: that would keep the height of the highest."""
         self._add_pages()
-        column.addWidget(self._pages)
+        for page in self._pages.values():
+            column.addWidget(page)
         self._chip = Chip(theme, "")
         column.addLayout(self._make_label_row())
 
@@ -84,12 +86,12 @@ class ConditionEditor(QWidget):
         for field in (self.expression, self.body):
             field.undo_requested.connect(self.undo_requested)
             field.redo_requested.connect(self.redo_requested)
-        self._pages.addWidget(Prose(self._theme, tr("Every message passes."), "small", "muted", 15))
-        self._pages.addWidget(self.rules)
+        self._pages["always"] = Prose(self._theme, tr("Every message passes."), "small", "muted", 15)
+        self._pages["rules"] = self.rules
         hint = tr("In scope: text, value (structured reply or record), type. A missing field is None.")
-        self._pages.addWidget(self._with_hint(self.expression, hint))
+        self._pages["expression"] = self._with_hint(self.expression, hint)
         hint = tr("Returns true or false; runs in the worker process of this workflow. In scope: text, value, type.")
-        self._pages.addWidget(self._with_hint(self.body, hint))
+        self._pages["python"] = self._with_hint(self.body, hint)
 
     def _with_hint(self, editor: QWidget, hint: str) -> QWidget:
         holder = QWidget()
@@ -109,14 +111,10 @@ class ConditionEditor(QWidget):
         return row
 
     def _show_page(self, kind: str) -> None:
-        index = {"always": 0, "rules": 1, "expression": 2, "python": 3}[kind]
-        for i in range(self._pages.count()):
-            page = self._pages.widget(i)
-            assert page is not None
-            policy = page.sizePolicy()
-            policy.setVerticalPolicy(policy.Policy.Preferred if i == index else policy.Policy.Ignored)
-            page.setSizePolicy(policy)
-        self._pages.setCurrentIndex(index)
+        for name, page in self._pages.items():
+            if name != kind:
+                page.hide()
+        self._pages[kind].show()
 
     def _on_kind_edited(self, kind: Any) -> None:
         if kind == "always":

@@ -99,6 +99,7 @@ class WorkflowPage(InspectorPage):
         start = builder.choice(self.form, "start", tr("Start node"), self._nodes(), marked=False)
         box = start.editor
         if isinstance(box, builder.ChoiceBox):
+            box.setPlaceholderText(tr("none"))
             self.follow(lambda: box.follow_choices(self._nodes()))
         most = builder.number(
             self.form,

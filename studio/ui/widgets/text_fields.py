@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPalette,
     QTextBlockFormat,
     QTextCursor,
     QTextOption,
@@ -102,6 +105,7 @@ class TextBox(QTextEdit):
         super().__init__(parent)
         self._theme, self._lines, self._unscaled = theme, lines, line_height
         self._showing = False
+        self._placeholder = ""
         self.max_lines = MAX_LINES
         self.setAcceptRichText(False)
         self.setPlaceholderText(placeholder)
@@ -114,6 +118,23 @@ class TextBox(QTextEdit):
         self.textChanged.connect(self._on_text_changed)
         self.document().documentLayout().documentSizeChanged.connect(self._on_document_size_changed)
         self._fit()
+
+    def setPlaceholderText(self, text: str) -> None:
+        """Qt draws a placeholder in the first line only and cuts off what wraps: it is drawn here."""
+        self._placeholder = text
+        self.viewport().update()
+
+    def placeholderText(self) -> str:
+        return self._placeholder
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._placeholder and self.document().isEmpty():
+            painter = QPainter(self.viewport())
+            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+            edge = round(self.document().documentMargin())
+            box = self.viewport().rect().adjusted(edge, edge, -edge, -edge)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, self._placeholder)
 
     @property
     def value(self) -> str:

@@ -294,3 +294,17 @@ def test_kinds_of_a_condition_are_steps_apart_from_typing(show: Show, workspace:
     editor.kind.edited.emit("rules")
     editor.rules.add_rule()
     assert count() == 4
+
+
+def test_always_takes_no_room_of_the_other_kinds(theme: Theme, qtbot: QtBot) -> None:
+    editor = ConditionEditor(theme, ["text"], ["text"])
+    qtbot.addWidget(editor)
+    editor.resize(280, 400)
+    editor.show_value(None)
+    editor.show()
+    always = editor.minimumSizeHint().height()
+    editor.show_value(Condition(kind="python", body="return True"))
+    assert editor.minimumSizeHint().height() >= always + 40
+    assert not editor.expression.isVisible()
+    editor.show_value(None)
+    assert editor.minimumSizeHint().height() == always

@@ -7,15 +7,17 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from studio.bridge.document_model import DocumentModel
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.edits import Remove, SetFields, SetWorkflow
-from studio.document.model import AgentNode, FunctionNode, JoinNode
+from studio.document.model import AgentNode, FunctionNode, JoinNode, Workflow
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.builder import ChoiceBox
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.workflow_page import WorkflowPage
+from studio.ui.theme import Theme
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.segments import SegmentedControl
@@ -282,3 +284,23 @@ def test_a_run_that_goes_on_leaves_the_fields_of_the_document_alone(
         run.state_changed.emit()
     assert shown == []
     assert panel.page is not None
+
+
+def test_an_empty_workflow_has_no_start_node(show: Show, qtbot: QtBot) -> None:
+    panel = show(InspectorPanel)
+    panel.set_workspace(Workspace(DocumentModel(Workflow(id="w", name="Empty")), FakeRun()))
+    box = form(panel).field("start").editor  # type: ignore[union-attr]
+    assert isinstance(box, ChoiceBox)
+    assert (box.currentIndex(), box.placeholderText()) == (-1, "none")
+    panel.set_workspace(None)
+
+
+def test_a_placeholder_that_wraps_is_seen_whole(theme: Theme, qtbot: QtBot) -> None:
+    box = TextBox(theme, "What the agent does, in the words of its system prompt", lines=4)
+    qtbot.addWidget(box)
+    box.setFixedWidth(200)
+    box.show()
+    image = box.grab().toImage()
+    ground = image.pixelColor(box.width() // 2, box.height() - 12)
+    second = range(14 + theme.length(17), 10 + 2 * theme.length(17))
+    assert any(image.pixelColor(x, y) != ground for y in second for x in range(20, 150))
