@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,14 @@ _PROVIDER_VARIABLES = (
 
 
 @pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test has its own config, data, state and cache folders."""
     home = tmp_path / "home"
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     for name in _PROVIDER_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    yield home
+    return home
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -96,6 +96,14 @@ class Scope:
         self.started = perf_counter() if started is None else started
         self.number = instance.number
         self.at(instance.superstep)
+        self._nothing_yet()
+        self.abandoned: list[asyncio.Task[Any]] = []
+        """Nodes that did not end when they were cancelled."""
+        self.task: asyncio.Task[Any] | None = asyncio.current_task() if inside else None
+        """The task of the run; nodes may run in it or in tasks of their own."""
+        self._cancelling = 0 if self.task is None else self.task.cancelling()
+
+    def _nothing_yet(self) -> None:
         self.outputs: list[Any] = []
         self.intermediate: list[Any] = []
         self.raised: list[PendingRequest] = []
@@ -104,11 +112,6 @@ class Scope:
         self._outputs: list[tuple[Rank, Any]] = []
         self._intermediate: list[tuple[Rank, Any]] = []
         self._told_pending = False
-        self.abandoned: list[asyncio.Task[Any]] = []
-        """Nodes that did not end when they were cancelled."""
-        self.task: asyncio.Task[Any] | None = asyncio.current_task() if inside else None
-        """The task of the run; nodes may run in it or in tasks of their own."""
-        self._cancelling = 0 if self.task is None else self.task.cancelling()
 
     def at(self, superstep: int) -> None:
         """``superstep`` is the number of the running superstep, or of the next one."""

@@ -200,24 +200,27 @@ class Workflow:
         run can be resumed from its last checkpoint.
         """
         self._check_call(data, answers, checkpoint, cancel, store)
-        checked = self._checked(answers) if answers is not None and checkpoint is None else {}
+        checked = {} if answers is None or checkpoint is not None else self._checked(answers)
         self._active = True
         if inside is not None:
-            try:
-                return await self._guarded(self._nested(inside), data, answers, checked, checkpoint, cancel)
-            finally:
-                self._active = False
+            return await self._run_inside(inside, data, answers, checked, checkpoint, cancel)
         scope = Scope(
             self._instance, self._roles, self._types,
             events=events, gate=gate, store=store, run=run_id, streaming=stream,
         )  # fmt: skip
-        scope.task = asyncio.create_task(
-            self._guarded(scope, data, answers, checked, checkpoint, cancel), name=f"run of {self.name}"
-        )
+        whole = self._guarded(scope, data, answers, checked, checkpoint, cancel)
+        scope.task = asyncio.create_task(whole, name=f"run of {self.name}")
         try:
             return await self._awaited(scope, scope.task)
         finally:
             self._active = bool(scope.abandoned)
+
+    async def _run_inside(self, inside: Context, *arguments: Any) -> RunResult:
+        """A run that belongs to an invocation of the outer workflow."""
+        try:
+            return await self._guarded(self._nested(inside), *arguments)
+        finally:
+            self._active = False
 
     async def _awaited(self, scope: Scope, task: asyncio.Task[RunResult]) -> RunResult:
         """The end of the run. A cancelled run has a grace to end; nodes that go on are left behind, and it is said."""

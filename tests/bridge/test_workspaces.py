@@ -289,7 +289,8 @@ def test_a_checkpoint_of_another_graph_can_be_looked_at_but_not_continued(on_loo
         assert len(run.branches) == 1
 
     assert on_workspace(on_loop, two_agents(), script) == [
-        "The graph has changed since this checkpoint was saved. Map its nodes, undo the changes of the graph, or start a new run."
+        "The graph has changed since this checkpoint was saved. "
+        "Map its nodes, undo the changes of the graph, or start a new run."
     ]
 
 
