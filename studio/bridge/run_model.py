@@ -16,6 +16,9 @@ from studio.debugger.mapping import NodeMapping
 from studio.debugger.states import ENDED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
+_BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
+"""Ends that show what happened after the last checkpoint."""
+
 
 class RunModel(RunTurns):
     """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing."""
@@ -139,9 +142,21 @@ class RunModel(RunTurns):
             self._move(lambda: self._go_to(checkpoint, QueueEdits(), "", run=False))
 
     def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None) -> None:
-        """Runs a new branch from a checkpoint, with the texts of queued messages replaced."""
+        """Runs a new branch from a checkpoint, with the texts of queued messages replaced; without ``queued`` by the
+        drafts that were typed for the messages that wait there."""
         if self._may("fork"):
-            self._move(lambda: self._go_to(checkpoint, QueueEdits(dict(queued or {})), "", run=True))
+            texts = self.drafts_at(checkpoint) if queued is None else dict(queued)
+            self.drafts.clear()
+            self._move(lambda: self._go_to(checkpoint, QueueEdits(texts), "", run=True))
+
+    def drafts_at(self, checkpoint: str) -> dict[str, str]:
+        """Texts that were typed for messages that wait at the moment shown, by message, where they differ."""
+        waiting = self.queued if self.stands_at(checkpoint) else []
+        return {q.message: self.drafts[q.message] for q in waiting if self.drafts.get(q.message, q.text) != q.text}
+
+    def stands_at(self, checkpoint: str) -> bool:
+        """Whether canvas, messages and state show exactly this moment, not a superstep that failed after it."""
+        return self.here == checkpoint and self.state not in _BEYOND
 
     def show_branch(self, branch: str) -> None:
         """Shows a branch at its end; one that was not finished can go on from there."""

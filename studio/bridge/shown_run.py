@@ -67,6 +67,8 @@ class ShownRun(QObject):
         self._session: RunSession | None = None
         self._pinned: Workflow | None = None
         self._edits = QueueEdits()
+        self.drafts: dict[str, str] = {}
+        """Texts typed for queued messages that are not edits yet, by message; a fork from their moment takes them."""
         self._usage_before: Usage | None = None
         """What the way to the beginning of the session used."""
         self._state_pending = False

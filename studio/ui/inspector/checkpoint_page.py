@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -57,7 +58,7 @@ class CheckpointPage(InspectorPage):
         run = self.workspace.run
         found = run.comparison(self._id)
         shown = (
-            run.here,
+            run.stands_at(self._id),
             tuple((q.message, q.text) for q in run.queued),
             len(run.shared_state),
             self._view().problem,
@@ -83,9 +84,7 @@ class CheckpointPage(InspectorPage):
 
     def fork(self) -> None:
         """Runs a new branch, with the texts that were changed here."""
-        queued = {q.message: q for q in self._queued()}
-        changed = {m: box.value for m, box in self._boxes.items() if m in queued and box.value != queued[m].text}
-        self.workspace.run.fork(self._id, changed or None)
+        self.workspace.run.fork(self._id)
 
     def resume(self) -> None:
         """Goes on with the interrupted branch of this checkpoint, on the branch itself."""
@@ -142,7 +141,7 @@ class CheckpointPage(InspectorPage):
 
     def _queued(self) -> list[QueuedView]:
         run = self.workspace.run
-        return list(run.queued) if run.here == self._id else []
+        return list(run.queued) if run.stands_at(self._id) else []
 
     def _build(self) -> None:
         if self._content is not None:
@@ -165,7 +164,7 @@ class CheckpointPage(InspectorPage):
         section = Section(self.theme, tr("Can be restored") if not view.problem else tr("Cannot be restored"), gap=2)
         if view.problem:
             section.add(Check(self.theme, "own:error", "fail_t", view.problem, "fail_t"))
-        elif self.workspace.run.here == self._id:
+        elif self.workspace.run.stands_at(self._id):
             text = tr("You are here: canvas, messages and state show this moment.")
             section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
         else:
@@ -238,7 +237,7 @@ class CheckpointPage(InspectorPage):
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
             allowed, why = self.workspace.run.can(command)
             problem = self._view().problem
-            if command == "restore" and self.workspace.run.here == self._id:
+            if command == "restore" and self.workspace.run.stands_at(self._id):
                 problem = tr("You are here")
             button.setEnabled(allowed and not problem)
             button.setToolTip(problem or why)
@@ -255,7 +254,7 @@ class CheckpointPage(InspectorPage):
         run = self.workspace.run
         section = Section(self.theme, tr("Contents"))
         facts = Facts(self.theme, 110)
-        if run.here == self._id:
+        if run.stands_at(self._id):
             facts.add(tr("Queued"), _queued_words(len(run.queued)))
             facts.add(tr("Open requests"), str(len(run.requests)) if run.requests else tr("none"))
             facts.add(tr("Shared state"), counted(len(run.shared_state), tr("1 key"), tr("{count} keys")))
@@ -267,7 +266,7 @@ class CheckpointPage(InspectorPage):
     def _add_queued(self, column: QVBoxLayout) -> None:
         queued = self._queued()
         if not queued:
-            if self.workspace.run.here != self._id:
+            if not self.workspace.run.stands_at(self._id):
                 hint = Prose(self.theme, tr("Restore it to read and edit its queued messages."), "small", "muted", 15)
                 hint.setContentsMargins(12, 8, 12, 0)
                 column.addWidget(hint)
@@ -277,16 +276,20 @@ class CheckpointPage(InspectorPage):
         workflow = self.workspace.document.workflow
         for view in queued:
             box = TextBox(self.theme, lines=3)
-            box.show_value(view.text)
+            box.show_value(self.workspace.run.drafts.get(view.message, view.text))
+            box.edited.connect(partial(self._on_box_edited, view.message))
             self._boxes[view.message] = box
             targets = ", ".join(target_names(workflow, view.target, view.edges)) or tr("its edges")
             title = f"{source_name(workflow, view.source, view.purpose)} → {targets}"
             section.add(Field(self.theme, title, box, resettable=False))
         column.addWidget(section)
 
+    def _on_box_edited(self, message: str, text: object) -> None:
+        self.workspace.run.drafts[message] = str(text)
+
     def _add_state(self, column: QVBoxLayout) -> None:
         run = self.workspace.run
-        if run.here != self._id or not run.shared_state:
+        if not run.stands_at(self._id) or not run.shared_state:
             return
         section = Section(self.theme, tr("Shared state"))
         for key, value in run.shared_state.items():

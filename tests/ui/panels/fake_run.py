@@ -54,7 +54,8 @@ class FakeRun(RunModel):
         self.calls.append(("restore", checkpoint))
 
     def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None) -> None:
-        self.calls.append(("fork", checkpoint, dict(queued) if queued else None))
+        texts = self.drafts_at(checkpoint) if queued is None else dict(queued)
+        self.calls.append(("fork", checkpoint, texts or None))
 
     def show_branch(self, branch: str) -> None:
         self.calls.append(("show_branch", branch))

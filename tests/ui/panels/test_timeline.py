@@ -139,3 +139,23 @@ def test_new_checkpoints_scroll_into_view(show: Show, workspace: Workspace, run:
     at = panel.view.center(panel.view.plan.by_id[parent])
     assert 0 < at.x() < panel.view.viewport().width()
     assert panel.summary() == "Run 13 · 35 checkpoints · 2 branches"
+
+
+def test_the_strips_fork_takes_the_edits_of_the_inspector(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(TimelinePanel)
+    here = run.here
+    assert here is not None
+    workspace.selection.look_at_checkpoint(here)
+    run.drafts["q1"] = "typed in the inspector"
+    panel.fork_button.click()
+    assert run.calls == [("fork", here, {"q1": "typed in the inspector"})]
+
+
+def test_after_a_failed_superstep_the_last_checkpoint_is_not_what_is_shown(run: FakeRun) -> None:
+    paused(run)
+    here = run.here
+    assert here is not None
+    assert run.stands_at(here)
+    run.state = RunState.FAILED
+    assert not run.stands_at(here)
