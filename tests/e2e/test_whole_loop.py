@@ -230,7 +230,7 @@ def restore_and_fork(person: Person, nodes: dict[str, str]) -> None:
     """Step 7: a checkpoint per superstep; restore shows its moment; a fork with an edited message is a branch."""
     studio = person.studio
     main = studio.ask(f"[b.branch for b in {RUN}.branches if b.state == 'completed'][0]")
-    studio.click("Checkpoints", "CheckpointDock", times=2)  # the tree instead of the strip
+    studio.click("checkpoints_header", times=2)  # the tree instead of the strip
     chain = studio.ask(f"[c.checkpoint for c in {RUN}.checkpoints if c.branch == {main!r}]")
     assert len(chain) == 8  # the input, three supersteps, the answer, three more supersteps
     studio.wait(f"checkpoint_spot({chain[1]!r}) is not None")
@@ -267,6 +267,7 @@ def close_and_come_back(person: Person, start: Callable[..., Studio], file: Path
     again.shot("8-after-restart")
     main = again.studio.ask(f"[b.branch for b in {RUN}.branches if b.state == 'completed'][0]")
     second = again.studio.ask(f"[c.checkpoint for c in {RUN}.checkpoints if c.branch == {main!r}][2]")
+    again.studio.click("checkpoints_header", times=2)
     again.studio.wait(f"checkpoint_spot({second!r}) is not None")
     again.display.click(*again.studio.ask(f"checkpoint_spot({second!r})"))
     again.studio.click("Restore…", "TimelinePanel")
