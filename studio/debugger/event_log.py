@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from studio.checkpoints import Codec, RunStore
+from studio.checkpoints import Checkpoint, CheckpointStore, Codec, RunStore
 from studio.debugger.event_codec import EventEncoder
 from studio.debugger.joining import TokenJoiner, join_updates
 from studio.engine.events import Event, NodeFinished
@@ -82,3 +82,23 @@ class EventLog:
             self._news.clear()
             await asyncio.sleep(_EVERY)
             await self.flush()
+
+
+class LoggedFirst:
+    """The checkpoint store of a run: what happened is in the log before the checkpoint that stands for it is saved, so
+    that a killed program never has a checkpoint whose superstep nobody can show."""
+
+    def __init__(self, store: CheckpointStore, log: EventLog) -> None:
+        self._store = store
+        self._log = log
+        self.load = store.load
+        self.infos = store.infos
+        self.latest = store.latest
+        self.delete = store.delete
+        self.prune = store.prune
+        self.close = store.close
+
+    async def save(self, checkpoint: Checkpoint) -> int:
+        """Writes the log, then the checkpoint."""
+        await self._log.flush()
+        return await self._store.save(checkpoint)

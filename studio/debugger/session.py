@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore
-from studio.debugger.event_log import EventLog
+from studio.debugger.event_log import EventLog, LoggedFirst
 from studio.debugger.forks import QueueEdits, fork_checkpoint
 from studio.debugger.gate import DebuggerGate, node_path
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
@@ -378,7 +378,7 @@ class RunSession:
             stream=self._streaming,
             events=self,
             gate=self._gate,
-            store=self._store,
+            store=LoggedFirst(self._store, self._log),
             run_id=self.record.id,
         )
         self.outputs += result.outputs
