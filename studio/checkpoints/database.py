@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,18 +51,34 @@ CREATE TABLE IF NOT EXISTS mark (
 
 
 def connect(path: str | Path) -> sqlite3.Connection:
-    """An open file with the current schema. Raises :class:`StoreError` with the reason."""
-    connection: sqlite3.Connection | None = None
+    """An open file with the current schema. Raises :class:`StoreError` with the reason.
+
+    SQLite answers "locked" at once, without waiting, while another process turns a new file to WAL, folds the log as
+    the last to close, or recovers it after a crash; such an opening is tried again for up to ten seconds.
+    """
+    until = time.monotonic() + _PATIENT_MS / 1000
+    while True:
+        try:
+            return _opened(path)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > until:
+                raise StoreError(_reason(path, error)) from error
+            time.sleep(random.uniform(0.001, 0.01))
+        except sqlite3.DatabaseError as error:
+            raise StoreError(_reason(path, error)) from error
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether another connection stood in the way for a moment."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _opened(path: str | Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BRIEF, isolation_level=None, check_same_thread=False)
     try:
-        connection = sqlite3.connect(path, timeout=_BRIEF, isolation_level=None, check_same_thread=False)
         _prepare(connection, path)
-    except sqlite3.DatabaseError as error:
-        if connection is not None:
-            connection.close()
-        raise StoreError(_reason(path, error)) from error
-    except StoreError:
-        if connection is not None:
-            connection.close()
+    except BaseException:
+        connection.close()
         raise
     return connection
 
@@ -228,7 +246,7 @@ class Database:
         try:
             self.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
+            if not _is_busy(error):
                 raise
             await self.in_thread(self._begin_patiently)
 

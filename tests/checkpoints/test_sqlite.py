@@ -8,13 +8,18 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from studio.agents.messages import Message, user
 from studio.checkpoints import Checkpoint, QueuedMessage, RunRecord, SqliteStore, StoreError
+from studio.checkpoints.database import connect
 from studio.engine import Codec, encode
+from studio.files.database import SqliteFile
 
 ROOT = Path(__file__).parents[2]
 
@@ -373,6 +378,29 @@ async def test_two_processes_on_one_file(tmp_path: Path) -> None:
             loaded = await store.load(f"{name}{number}")
             assert [m.text.split()[:2] for m in loaded.messages[0].data] == [[name, str(n)] for n in range(number + 1)]
     await store.close()
+
+
+@pytest.mark.parametrize("opened", [lambda path: connect(path).close(), lambda path: use_file(path)])
+def test_many_open_a_new_file_at_once(tmp_path: Path, opened: Callable[[Path], None]) -> None:
+    """SQLite refuses at once while another connection turns the file to WAL or is the last to close it."""
+    for turn in range(40):
+        path = tmp_path / f"{turn}.db"
+        start = threading.Barrier(6)
+
+        def go(path: Path = path, start: threading.Barrier = start) -> None:
+            start.wait()
+            opened(path)
+
+        with ThreadPoolExecutor(6) as pool:
+            for done in [pool.submit(go) for _ in range(6)]:
+                done.result()
+
+
+def use_file(path: Path) -> None:
+    file = SqliteFile(path, "CREATE TABLE IF NOT EXISTS thing (name TEXT)")
+    with file.using() as connection:
+        connection.execute("INSERT INTO thing VALUES ('a')")
+    file.close()
 
 
 async def test_large_values_are_written_off_the_loop(tmp_path: Path) -> None:
