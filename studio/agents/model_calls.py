@@ -98,7 +98,7 @@ class ModelCaller:
             self.hooks.model_call_finished(request.call, None, None, told)
             raise
         self._usages.append(reply.usage)
-        self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "")
+        self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "", reply)
         return reply
 
 

@@ -299,6 +299,8 @@ class RunViews:
                 node.status = "queued"
 
     def _state_written(self, event: ev.StateWritten) -> None:
+        if event.inside:
+            return
         self.shared_state[event.key] = event.value
         self._changed.parts.add("shared_state")
 

@@ -106,8 +106,8 @@ class Context:
     def set_state(self, key: str, value: Any) -> None:
         """Writes a copy into shared state; kept when the superstep ends well."""
         self.scope.instance.state.set(key, value, self._rank, self._node)
-        if self.scope.emit is not None and not self.scope.inside:
-            self.scope.emit(StateWritten(self.now(), self.superstep, self._node, key, copied(value)))
+        if self.scope.emit is not None:
+            self.scope.emit(StateWritten(self.now(), self.superstep, self._node, key, copied(value), self.inside))
 
     def emit(self, event: Any) -> None:
         """An event of the node's own. Events of the run are the engine's: trying gives a warning instead."""

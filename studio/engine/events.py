@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from studio.agents.messages import Message, ToolCall, Usage
+from studio.agents.messages import AgentReply, Message, ToolCall, Usage
 
 State = Literal[
     "IN_PROGRESS", "IN_PROGRESS_PENDING_REQUESTS", "IDLE", "IDLE_WITH_PENDING_REQUESTS", "FAILED", "CANCELLED"
@@ -128,6 +128,8 @@ class StateWritten:
     node: str
     key: str
     value: Any
+    inside: tuple[str, ...] = ()
+    """Not empty: the key is of the shared state of a nested workflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,8 @@ class ModelCallFinished:
     finish_reason: str | None = None
     error: str = ""
     inside: tuple[str, ...] = ()
+    reply: AgentReply | None = None
+    """What the model answered, for a replay; None if it failed, and in logs of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,9 @@ class Hooks:
     async def after_node(self, node: str, data: Any, given: tuple[Any, ...], inside: tuple[str, ...]) -> None:
         """After an invocation went well, before ``NodeFinished``; ``given`` is all it sent, then all it yielded."""
 
+    async def node_failed(self, node: str, data: Any, error: Exception, inside: tuple[str, ...]) -> None:
+        """An invocation raised; the superstep is given up, and what else runs in it is cancelled, when this returns."""
+
     async def before_model_call(self, node: str, messages: Sequence[Any], inside: tuple[str, ...]) -> Any:
         """See :class:`Gate`."""
 

@@ -51,6 +51,7 @@ class Scope:
         "intermediate",
         "invocation_stamp",
         "message_stamp",
+        "node_failed",
         "number",
         "outputs",
         "prefix",
@@ -85,6 +86,7 @@ class Scope:
         self.emit: Callable[[Any], object] | None = None if events is None else events.append
         self.gate = gate
         self.after_node = hook(gate, "after_node")
+        self.node_failed = hook(gate, "node_failed")
         self.after_model_call = hook(gate, "after_model_call")
         self.checkpoint_saved = hook(gate, "checkpoint_saved")
         self._message_queued = hook(gate, "message_queued")

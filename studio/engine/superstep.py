@@ -241,6 +241,8 @@ class Superstep:
             self._failed(ctx, stopped)
             raise stopped from None
         except Exception as error:
+            if scope.node_failed is not None and self._error is None:
+                await self._told_of_failure(node, data, error)
             self._failed(ctx, error)
             raise
         emit = scope.emit  # None by now if the run ended without this node
@@ -255,6 +257,15 @@ class Superstep:
             self._failed_with(error)
             raise
         return replaced.value if type(replaced) is Replaced else data
+
+    async def _told_of_failure(self, node: str, data: Any, error: Exception) -> None:
+        """Lets the gate hold a superstep that will fail, while everything of it is still there."""
+        assert self._scope.node_failed is not None
+        try:
+            await self._scope.node_failed(node, data, error, self._scope.inside)
+        except asyncio.CancelledError:
+            if self._scope.cancelled():
+                raise  # the person stopped the run instead
 
     def _failed(self, ctx: Context, error: Exception) -> None:
         self._failed_with(error)

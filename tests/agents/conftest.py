@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from studio.agents import ChatRequest, ClientSettings, Message, NoHooks, OpenAIChatClient, ToolCall, Usage, user
+from studio.agents import (
+    AgentReply,
+    ChatRequest,
+    ClientSettings,
+    Message,
+    NoHooks,
+    OpenAIChatClient,
+    ToolCall,
+    Usage,
+    user,
+)
 
 MakeClient = Callable[..., OpenAIChatClient]
 
@@ -44,7 +54,9 @@ class Notes(NoHooks):
         self.texts.append((kind, text))
         self.told.append(f"token {text}")
 
-    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None:
+    def model_call_finished(
+        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+    ) -> None:
         self.finished.append((call, usage, finish_reason, error))
         self.told.append(f"{call} finished")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from studio.agents.messages import AgentReply, assistant
 from studio.checkpoints import QueuedMessage
-from studio.engine import Codec, MemoryStore, Workflow, WorkflowBuilder
+from studio.engine import Codec, FunctionExecutor, MemoryStore, Workflow, WorkflowBuilder
+from studio.engine import events as ev
 from studio.engine.gate import Hooks, Replaced, hook
 
 from tests.engine.nodes import ending, host, passing
@@ -85,3 +88,38 @@ async def test_a_reply_is_replaced() -> None:
 
     result = await WorkflowBuilder(host("a", "quiet"), name="w").build().run("x", gate=Rewrites())
     assert [reply.text for reply in result.outputs] == ["QUIET"]
+
+
+async def test_a_failing_superstep_is_held_while_its_siblings_finish() -> None:
+    told: list[Any] = []
+    free = asyncio.Event()
+
+    class Holds(Hooks):
+        async def node_failed(self, node: str, data: Any, error: Exception, inside: tuple[str, ...]) -> None:
+            told.append((node, data, str(error), inside))
+            await free.wait()
+
+    async def fails(data: Any, ctx: Any) -> None:
+        raise ValueError("no")
+
+    async def slow(data: Any, ctx: Any) -> None:
+        await asyncio.sleep(0)
+        ctx.send("late")
+        free.set()
+
+    start = passing("s", "")
+    bad, good = FunctionExecutor("bad", fails, accepts=str), FunctionExecutor("good", slow, accepts=str)
+    events: list[ev.Event] = []
+    workflow = WorkflowBuilder(start, name="w").fan_out(start, [bad, good]).build()
+    with pytest.raises(ValueError, match="no"):
+        await workflow.run("x", gate=Holds(), events=events)
+    assert told == [("bad", "x", "no", ())]
+    ends = [(type(e).__name__, e.node) for e in events if isinstance(e, ev.NodeFinished | ev.NodeFailed)]
+    assert ends == [("NodeFinished", "s"), ("NodeFinished", "good"), ("NodeFailed", "bad")]
+
+
+async def test_an_answer_of_a_model_is_told_whole() -> None:
+    events: list[ev.Event] = []
+    await WorkflowBuilder(host("a", "yes"), name="w").build().run("x", events=events)
+    replies = [e.reply.text for e in events if isinstance(e, ev.ModelCallFinished) and e.reply is not None]
+    assert replies == ["yes"]

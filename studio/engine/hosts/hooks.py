@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from studio.agents.client import TextKind
-from studio.agents.messages import Message, ToolCall, Usage
+from studio.agents.messages import AgentReply, Message, ToolCall, Usage
 from studio.engine.context import Context
 from studio.engine.events import (
     ModelCallFinished,
@@ -48,9 +48,12 @@ class NodeHooks:
         c = self._ctx
         c.emit(ModelCallRetried(c.now(), self._node, c.invocation, call, attempt, wait, reason))
 
-    def model_call_finished(self, call: str, usage: Usage | None, finish_reason: str | None, error: str) -> None:
+    def model_call_finished(
+        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+    ) -> None:
         c = self._ctx
-        c.emit(ModelCallFinished(c.now(), self._node, c.invocation, call, usage, finish_reason, error, c.inside))
+        node, at = self._node, c.now()
+        c.emit(ModelCallFinished(at, node, c.invocation, call, usage, finish_reason, error, c.inside, reply))
 
     def tool_started(self, call: ToolCall) -> None:
         c = self._ctx
