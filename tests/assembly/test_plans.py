@@ -20,6 +20,7 @@ from studio.document.model import (
     UnknownNode,
     Workflow,
 )
+from studio.document.validate import problems
 from studio.files import loads, write_workflow
 from studio.settings import trust
 from studio.settings.places import resource
@@ -156,3 +157,14 @@ async def test_every_template_gives_a_plan(file: Path, bench: Bench) -> None:
     plan = compile_plan(workflow, bench.source.services(workflow))
     assert set(plan.node_fingerprints) == {n.id for n in workflow.nodes}
     assert json.loads(json.dumps(plan.engine.signature))
+
+
+def test_the_templates_of_the_welcome_page() -> None:
+    """Eleven, none with anything for the list of problems."""
+    flows = [loads(file.read_text(encoding="utf-8")) for file in _templates()]
+    assert sorted(flow.name for flow in flows) == [
+        "Approval gate", "Concurrent", "Extract and file", "Fact check", "Group chat", "Handoff", "Interview",
+        "Research brief", "Sequential", "Support triage", "Write and critique",
+    ]  # fmt: skip
+    assert [problem.message for flow in flows for problem in problems(flow)] == []
+    assert all(flow.sample_input and flow.description and flow.offline.nodes for flow in flows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -74,7 +75,10 @@ def _document(
 
 
 def _head(request: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-offline", "object": kind, "created": 0, "model": request.get("model") or MODELS[0]}
+    """The id is a function of the conversation: callers take two answers with one id for the same message."""
+    asked = json.dumps(request.get("messages"), sort_keys=True, default=str).encode()
+    id = f"chatcmpl-{hashlib.blake2s(asked, digest_size=12).hexdigest()}"
+    return {"id": id, "object": kind, "created": 0, "model": request.get("model") or MODELS[0]}
 
 
 def _usage(reply: OfflineReply) -> dict[str, int]:

@@ -39,8 +39,10 @@ class TemplateCard(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._on_theme_changed)
 
-    def matches(self, typed: str) -> bool:
-        """Whether the card is shown for a search."""
+    def matches(self, typed: str, shelf: object = "all") -> bool:
+        """Whether the card is shown for a search on a shelf (``all`` or a :data:`Shelf`)."""
+        if shelf != "all" and (self.template is None or self.template.shelf != shelf):
+            return False
         return all(word in f"{self.text()} {self.description}".casefold() for word in typed.casefold().split())
 
     def sizeHint(self) -> QSize:
@@ -106,7 +108,7 @@ class TemplateCard(QAbstractButton):
 
     def _paint_tag(self, painter: QPainter, right: float, top: float) -> float:
         assert self.template is not None
-        text = counted(counts(self.template.workflow)[0], tr("1 node"), tr("{count} nodes"))
+        text = _tag(self.template)
         metrics = QFontMetrics(self._theme.font("tiny"))
         width = metrics.horizontalAdvance(text) + 12
         tag = QRectF(right - width, top, width, metrics.height() + 3)
@@ -144,3 +146,11 @@ class TemplateCard(QAbstractButton):
     def _on_theme_changed(self) -> None:
         self.updateGeometry()
         self.update()
+
+
+def _tag(template: Template) -> str:
+    if template.shelf == "patterns":
+        return tr("pattern")
+    if template.nested:
+        return tr("sub-workflow")
+    return counted(counts(template.workflow)[0], tr("1 node"), tr("{count} nodes"))

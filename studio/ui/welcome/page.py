@@ -21,6 +21,7 @@ from studio.ui.welcome.rows import ActionRow, RecentRow, when_text
 from studio.ui.welcome.templates import templates
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import IconLabel, Label, Prose
+from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.window.document_tabs import DocumentPage
 
 _SHOWN_RECENT = 8
@@ -54,6 +55,14 @@ class WelcomePage(DocumentPage):
         self._grid = QGridLayout()
         self._grid.setSpacing(16)
         self._search = QLineEdit()
+        self._coming = templates()
+        shelves = (
+            ("all", tr("All")),
+            ("patterns", tr("Patterns")),
+            ("complete", tr("Complete")),
+            ("yours", tr("Yours")),
+        )
+        self._shelf = SegmentedControl(theme, shelves)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -196,6 +205,11 @@ class WelcomePage(DocumentPage):
         self._search.setTextMargins(-8, 0, 0, 0)
         self._search.addAction(self._theme.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
         self._search.textChanged.connect(self._on_search_text_changed)
+        self._shelf.show_value("all")
+        self._shelf.setAccessibleName(tr("Kind of template"))
+        self._shelf.edited.connect(self._on_shelf_edited)
+        head.addWidget(self._shelf, 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addSpacing(12)
         head.addWidget(self._search, 0, Qt.AlignmentFlag.AlignVCenter)
         column.addLayout(head)
         column.addSpacing(20)
@@ -206,13 +220,19 @@ class WelcomePage(DocumentPage):
         return holder
 
     def _on_late_timeout(self) -> None:
-        for template in templates():
-            card = TemplateCard(self._theme, template)
+        """One card a turn of the loop: reading a file and making its picture takes some milliseconds."""
+        template = next(self._coming, None)
+        card = TemplateCard(self._theme, template)
+        if template is None:
+            card.clicked.connect(self.new_requested)
+        else:
             card.clicked.connect(partial(self._choose_template, template.file))
-            self._cards.append(card)
-        empty = TemplateCard(self._theme, None)
-        empty.clicked.connect(self.new_requested)
-        self._cards.append(empty)
+            self._late.start()
+        self._cards.append(card)
+        self._place_cards()
+
+    def _on_shelf_edited(self, shelf: object) -> None:
+        self._shelf.show_value(shelf)
         self._place_cards()
 
     def _choose_template(self, file: Path, _checked: bool = False) -> None:
@@ -225,7 +245,7 @@ class WelcomePage(DocumentPage):
         columns = max(1, min(4, (self.width() - 400 - 70 + 16) // (_CARD_WIDTH + 16)))
         for card in self._cards:
             self._grid.removeWidget(card)
-        shown = [card for card in self._cards if card.matches(self._search.text())]
+        shown = [card for card in self._cards if card.matches(self._search.text(), self._shelf.value)]
         for card in self._cards:
             card.setVisible(card in shown)
         for i, card in enumerate(shown):

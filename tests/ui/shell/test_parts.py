@@ -195,9 +195,10 @@ def test_welcome_shows_templates_and_recent_files(qtbot: QtBot, theme: Theme, tm
     qtbot.addWidget(page)
     page.resize(1600, 900)
     page.show()
-    qtbot.waitUntil(lambda: len(page.findChildren(TemplateCard)) >= 4)
+    qtbot.waitUntil(lambda: len(page.findChildren(TemplateCard)) == 12)
     titles = [card.text() for card in page.findChildren(TemplateCard)]
-    assert {"Research brief", "Approval gate", "Write and critique", "Empty workflow"} <= set(titles)
+    assert titles[:5] == ["Research brief", "Sequential", "Concurrent", "Handoff", "Group chat"]
+    assert titles[-1] == "Empty workflow"
     assert [row.text() for row in page.findChildren(RecentRow)] == ["Support triage"]
     with qtbot.waitSignal(page.file_chosen) as chosen:
         page.findChildren(RecentRow)[0].click()
@@ -205,6 +206,22 @@ def test_welcome_shows_templates_and_recent_files(qtbot: QtBot, theme: Theme, tm
     page._search.setText("critic")
     shown = [card.text() for card in page.findChildren(TemplateCard) if not card.isHidden()]
     assert shown == ["Write and critique"]
+
+
+def test_the_shelves_of_the_welcome_page(qtbot: QtBot, theme: Theme) -> None:
+    page = WelcomePage(theme)
+    qtbot.addWidget(page)
+    page.resize(1600, 900)
+    page.show()
+    qtbot.waitUntil(lambda: len(page.findChildren(TemplateCard)) == 12)
+    shown: dict[str, list[str]] = {}
+    for name in ("patterns", "complete", "yours", "all"):
+        page._shelf.edited.emit(name)
+        shown[name] = [card.text() for card in page.findChildren(TemplateCard) if not card.isHidden()]
+    assert shown["patterns"] == ["Sequential", "Concurrent", "Handoff", "Group chat"]
+    assert len(shown["complete"]) == 7 and "Empty workflow" not in shown["complete"]
+    assert shown["yours"] == []
+    assert len(shown["all"]) == 12
 
 
 def test_a_recent_file_that_is_gone_is_forgotten_on_click(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
