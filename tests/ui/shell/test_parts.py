@@ -219,7 +219,8 @@ def test_the_shelves_of_the_welcome_page(qtbot: QtBot, theme: Theme) -> None:
         page._shelf.edited.emit(name)
         shown[name] = [card.text() for card in page.findChildren(TemplateCard) if not card.isHidden()]
     assert shown["patterns"] == ["Sequential", "Concurrent", "Handoff", "Group chat"]
-    assert len(shown["complete"]) == 7 and "Empty workflow" not in shown["complete"]
+    assert len(shown["complete"]) == 7
+    assert "Empty workflow" not in shown["complete"]
     assert shown["yours"] == []
     assert len(shown["all"]) == 12
 
