@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from studio.agents.errors import ProviderError
 from studio.assembly import PlanError, ServiceSource, compile_plan
+from studio.document import validate
 from studio.document.model import (
     AgentNode,
     DirectEdge,
@@ -20,7 +21,6 @@ from studio.document.model import (
     UnknownNode,
     Workflow,
 )
-from studio.document.validate import problems
 from studio.files import loads, write_workflow
 from studio.settings import trust
 from studio.settings.places import resource
@@ -166,5 +166,5 @@ def test_the_templates_of_the_welcome_page() -> None:
         "Approval gate", "Concurrent", "Extract and file", "Fact check", "Group chat", "Handoff", "Interview",
         "Research brief", "Sequential", "Support triage", "Write and critique",
     ]  # fmt: skip
-    assert [problem.message for flow in flows for problem in problems(flow)] == []
+    assert [problem.message for flow in flows for problem in validate.problems(flow)] == []
     assert all(flow.sample_input and flow.description and flow.offline.nodes for flow in flows)
