@@ -17,6 +17,7 @@ from studio.document.model import (
     HumanInputNode,
     JoinNode,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     TemplateNode,
     UnknownNode,
@@ -46,7 +47,7 @@ def node_problems(facts: Facts) -> Iterator[Problem]:
                 yield from _code(facts, node, node.body, "The join bar")
             case SubWorkflowNode():
                 yield from _sub_workflow(facts, node)
-            case GenericNode() | UnknownNode():
+            case GenericNode() | UnknownNode() | RunnerNode():
                 yield from _other(facts, node)
 
 
@@ -154,7 +155,7 @@ def _sub_workflow(facts: Facts, node: SubWorkflowNode) -> Iterator[Problem]:
             yield Problem("sub_workflow", message, node.id, "embedded")
 
 
-def _other(facts: Facts, node: GenericNode | UnknownNode) -> Iterator[Problem]:
+def _other(facts: Facts, node: GenericNode | UnknownNode | RunnerNode) -> Iterator[Problem]:
     if node.kind in types.RUNNABLE:
         return
     message = f"{facts.name(node.id)} is of kind {node.kind or 'unknown'}, which is kept in the file, but cannot run."

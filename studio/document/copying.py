@@ -14,7 +14,7 @@ from studio.document.connecting import connect
 from studio.document.edits import Batch, Edit, Insert, SetPlaces, SetWorkflow
 from studio.document.frozen import Model
 from studio.document.geometry import GRID, bounds, moved
-from studio.document.ids import condition_name, free_id, free_name, taken_ids, taken_names
+from studio.document.ids import condition_name, free_id, free_name, script_key, script_owner, taken_ids, taken_names
 from studio.document.lines import lines, pairs
 from studio.document.model import (
     DirectEdge,
@@ -67,7 +67,7 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
         if g.id in ids
     )
     placed = {i.id for i in (*nodes, *edges, *notes, *groups)}
-    scripts = {k: v for k, v in workflow.offline.nodes.items() if k in kept}
+    scripts = {k: v for k, v in workflow.offline.nodes.items() if script_owner(k) in kept}
     inner = frozenset(ln.id for ln in lines(workflow.model_copy(update={"edges": edges})))
     return _Clipping(
         origin=workflow.id,
@@ -300,7 +300,9 @@ def _declarations(workflow: Workflow, clipping: Workflow, ids: dict[str, str]) -
         new = tuple(d for d in getattr(clipping, name) if getattr(d, key) not in have)
         if new:
             values[name] = (*getattr(workflow, name), *new)
-    scripts = {ids[k]: v for k, v in clipping.offline.nodes.items() if k in ids}
+    scripts = {
+        script_key(k, ids[script_owner(k)]): v for k, v in clipping.offline.nodes.items() if script_owner(k) in ids
+    }
     if scripts:
         nodes = {**workflow.offline.nodes, **scripts}
         values["offline"] = workflow.offline.model_copy(update={"nodes": nodes})

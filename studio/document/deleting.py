@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from studio.document.edits import Batch, Edit, Remove, SetFields, SetPlaces, SetWorkflow
+from studio.document.ids import script_owner
 from studio.document.lines import default_id, into_id, leg_id
 from studio.document.model import (
     DirectEdge,
@@ -101,8 +102,8 @@ def _mentions(workflow: Workflow, nodes: frozenset[str], gone: frozenset[str]) -
         named = getattr(workflow, name)
         if isinstance(named, tuple) and nodes & set(named):
             values[name] = tuple(n for n in named if n not in nodes) or None
-    if nodes & workflow.offline.nodes.keys():
-        kept = {k: v for k, v in workflow.offline.nodes.items() if k not in nodes}
+    kept = {k: v for k, v in workflow.offline.nodes.items() if script_owner(k) not in nodes}
+    if len(kept) < len(workflow.offline.nodes):
         values["offline"] = workflow.offline.model_copy(update={"nodes": kept})
     edits: list[Edit] = [SetWorkflow(values)] if values else []
     for group in workflow.groups:

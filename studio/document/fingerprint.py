@@ -8,12 +8,14 @@ from typing import Any
 
 from studio.document.conditions import Condition
 from studio.document.model import (
+    AgentNode,
     DirectEdge,
     FanOutEdge,
     FunctionNode,
     HumanInputNode,
     JoinNode,
     NodeBase,
+    RunnerNode,
     SwitchEdge,
     Workflow,
 )
@@ -45,9 +47,9 @@ def node_fingerprints(workflow: Workflow) -> dict[str, str]:
 
 
 def _of_node(workflow: Workflow, node: NodeBase, conditions: list[Any]) -> str:
-    tool_names = set(getattr(node, "tools", ()))
+    tool_names = set(_tool_names(node))
     tools = [t for t in workflow.tools if t.name in tool_names]
-    code = isinstance(node, FunctionNode | JoinNode)
+    code = isinstance(node, FunctionNode | JoinNode) or (isinstance(node, AgentNode) and calls_code(node))
     modules = workflow.modules if code or any(t.call for t in tools) else ()
     types = workflow.types if code or isinstance(node, HumanInputNode) else ()
     return _digest(
@@ -59,6 +61,20 @@ def _of_node(workflow: Workflow, node: NodeBase, conditions: list[Any]) -> str:
             "conditions": conditions,
         }
     )
+
+
+def _tool_names(node: NodeBase) -> tuple[str, ...]:
+    match node:
+        case AgentNode():
+            return (*node.tools, *node.tool_loop.additional_tools)
+        case RunnerNode():
+            return tuple(name for agent in node.agents for name in agent.tools)
+    return ()
+
+
+def calls_code(node: AgentNode) -> bool:
+    """Whether a middleware or a context provider of the agent is user code, which may import the modules."""
+    return bool(node.middleware) or any(p.kind == "code" for p in node.providers)
 
 
 def _node(node: NodeBase) -> dict[str, Any]:

@@ -92,3 +92,13 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
         return wanted
     stem = re.sub(r" \d+\Z", "", wanted) or wanted
     return next(n for n in (f"{stem} {i}" for i in range(2, len(taken) + 3)) if n not in taken)
+
+
+def script_owner(key: str) -> str:
+    """The node that an entry of the offline script belongs to: ``runner/agent`` is of an agent inside a runner."""
+    return key.partition("/")[0]
+
+
+def script_key(key: str, owner: str) -> str:
+    """The key of an entry whose node has another id."""
+    return owner + key[len(script_owner(key)) :]

@@ -12,6 +12,15 @@ from uuid import uuid4
 
 from pydantic import ConfigDict, Discriminator, Field, JsonValue, Tag
 
+from studio.document.agent_options import (
+    Compaction,
+    ContextProvider,
+    MiddlewareDecl,
+    RunnerAgent,
+    RunnerSettings,
+    ToolLoop,
+    TurnTokenSettings,
+)
 from studio.document.conditions import Condition
 from studio.document.frozen import Model
 
@@ -27,7 +36,8 @@ class NodeBase(Model):
 
 
 class AgentNode(NodeBase):
-    """An agent behind a host executor."""
+    """An agent behind a host executor. ``context`` to ``session`` count for the Python host, ``turn_token`` for the
+    C# one."""
 
     kind: Literal["agent"] = "agent"
     instructions: str = ""
@@ -42,6 +52,27 @@ class AgentNode(NodeBase):
     trailing_user_turn: bool = False
     session: str | None = None
     output_schema: dict[str, JsonValue] | None = None
+    turn_token: TurnTokenSettings = TurnTokenSettings()
+    tool_choice: str = ""
+    """``auto``, ``none``, ``required`` or the name of a tool; empty leaves it to the provider."""
+    parallel_tool_calls: bool | None = None
+    tool_loop: ToolLoop = ToolLoop()
+    providers: tuple[ContextProvider, ...] = ()
+    """Without a history that loads, the session is the history."""
+    store_per_call: bool = False
+    """Histories load and store around each model call instead of around the run."""
+    compaction: Compaction = Compaction()
+    middleware: tuple[MiddlewareDecl, ...] = ()
+
+
+class RunnerNode(NodeBase):
+    """A conversation runner: agents with hand-offs inside one node. The first agent starts a conversation; who has it
+    at the end of a turn goes on with the next. Agents without a profile of their own use that of the node."""
+
+    kind: Literal["runner"] = "runner"
+    agents: tuple[RunnerAgent, ...] = ()
+    profile: str | None = None
+    settings: RunnerSettings = RunnerSettings()
 
 
 class FunctionNode(NodeBase):
@@ -108,6 +139,7 @@ class UnknownNode(NodeBase):
 
 KNOWN_NODES: Mapping[str, type[NodeBase]] = {
     "agent": AgentNode,
+    "runner": RunnerNode,
     "function": FunctionNode,
     "human_input": HumanInputNode,
     "template": TemplateNode,
@@ -127,6 +159,7 @@ def _node_tag(value: Any) -> str:
 
 Node = Annotated[
     Annotated[AgentNode, Tag("AgentNode")]
+    | Annotated[RunnerNode, Tag("RunnerNode")]
     | Annotated[FunctionNode, Tag("FunctionNode")]
     | Annotated[HumanInputNode, Tag("HumanInputNode")]
     | Annotated[TemplateNode, Tag("TemplateNode")]
@@ -309,7 +342,8 @@ class Place(Model):
 
 
 class OfflineScript(Model):
-    """The script of the built-in model: node id -> ``{"replies": [...], "then": ...}``, and a delay between chunks."""
+    """The script of the built-in model: node id -> ``{"replies": [...], "then": ...}``, and a delay between chunks.
+    An agent of a conversation runner has the key ``runner/agent``."""
 
     nodes: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     delay_ms: float = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from studio.document.edits import Edit, SetFields, SetPlaces, SetWorkflow
+from studio.document.ids import script_key, script_owner
 from studio.document.model import UnknownEdge, Workflow
 
 
@@ -46,8 +47,11 @@ def _workflow_mentions(workflow: Workflow, old: str, new: str, swapped: Any) -> 
         for name in ("start", "outputs", "intermediate")
         if swapped(before := getattr(workflow, name)) != before
     }
-    if old in workflow.offline.nodes:
-        nodes = {swapped(node): script for node, script in workflow.offline.nodes.items()}
+    if any(script_owner(key) == old for key in workflow.offline.nodes):
+        nodes = {
+            script_key(key, new) if script_owner(key) == old else key: script
+            for key, script in workflow.offline.nodes.items()
+        }
         values["offline"] = workflow.offline.model_copy(update={"nodes": nodes})
     edits: list[Edit] = [SetWorkflow(values)] if values else []
     place = workflow.places.get(old)

@@ -12,6 +12,8 @@ joined by ``|``. Handlers take things apart by these names:
 ``request`` messages for an agent with or without a turn (AgentExecutorRequest)
 ``response`` the reply of an agent node with its conversation (AgentExecutorResponse)
 ``reply``    the reply alone (AgentResponse): what an agent yields, so what a sub-workflow sends that ends with one
+``turn_token`` lets an agent with the turn-token host take its turn
+``content``  one part of a message: an approval or a call, where such an agent sends them on, and their answers
 ``any``     everything; types are then not checked
 ``nothing`` no value: a function that sends nothing
 =========== ======================================================================================
@@ -31,6 +33,7 @@ from studio.document.model import (
     HumanInputNode,
     JoinNode,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     TemplateNode,
     Workflow,
@@ -49,6 +52,8 @@ BUILT_IN: Mapping[str, Schema] = {
     "messages": {"type": "array", "items": {"type": "object", "title": "Message"}},
     "request": {"type": "object", "title": "Agent request"},
     "response": {"type": "object", "title": "Agent response"},
+    "turn_token": {"type": "object", "title": "Turn token"},
+    "content": {"type": "object", "title": "Content"},
     "any": {},
 }
 NOTHING = "nothing"
@@ -118,8 +123,8 @@ def accepts(node: Node) -> tuple[str, ...]:
     """The types of messages that a node takes. Empty: not declared, so edges into it are not checked."""
     match node:
         case AgentNode(host="turn_token"):
-            return ("text", "message", "messages", "turn_token")
-        case AgentNode():
+            return ("text", "message", "messages", "turn_token", *_intercepted(node))
+        case AgentNode() | RunnerNode():
             return ("text", "message", "messages", "list[text]", "request", "response")
         case FunctionNode():
             return _taken(node.accepts)
@@ -131,12 +136,20 @@ def accepts(node: Node) -> tuple[str, ...]:
     return ()
 
 
+def _intercepted(node: AgentNode) -> tuple[str, ...]:
+    """What a turn-token agent exchanges with other nodes in place of asking outside the workflow."""
+    options = node.turn_token
+    return (
+        ("content",) if options.intercept_user_input_requests or options.intercept_unterminated_function_calls else ()
+    )
+
+
 def sends(node: Node) -> tuple[str, ...]:
     """The types of messages that a node sends. Empty: not declared or nothing, so edges out of it are not checked."""
     match node:
         case AgentNode(host="turn_token"):
-            return ("messages", "turn_token")
-        case AgentNode():
+            return ("messages", "turn_token", *_intercepted(node))
+        case AgentNode() | RunnerNode():
             return ("response",)
         case FunctionNode():
             return split(node.sends)
@@ -158,7 +171,7 @@ def sends(node: Node) -> tuple[str, ...]:
 def yields(node: Node) -> tuple[str, ...]:
     """The types of outputs that a node can yield. Empty: it cannot be an output of the workflow."""
     match node:
-        case AgentNode():
+        case AgentNode() | RunnerNode():
             return ("reply",)
         case FunctionNode():  # its result is yielded as well as sent
             return split(node.yields or "")
@@ -211,6 +224,7 @@ _WORDS = {
     "reply": "the answer of an agent",
     "question": "questions from inside",
     "turn_token": "a turn token",
+    "content": "a part of a message",
     "any": "anything",
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from studio.document.agent_options import ContextProvider, MiddlewareDecl
 from studio.document.conditions import Condition
 from studio.document.model import (
     AgentNode,
@@ -50,6 +51,8 @@ def parts(workflow: Workflow, inside: str = "") -> Iterator[Part]:
             yield from parts(node.embedded, f"{inside}{node.id}/")
         for kind, text in _node_code(node):
             yield Part(kind, inside + node.id, text)
+        if isinstance(node, AgentNode):
+            yield from _around_agent(node, inside + node.id)
     for place, condition in _conditions(workflow):
         if condition is not None and condition.kind == "python":
             yield Part("condition", inside + place, condition.body)
@@ -72,6 +75,19 @@ def _node_code(node: object) -> Iterator[tuple[str, str]]:
         yield "body", node.body
     elif isinstance(node, AgentNode) and node.context == "custom" and node.context_filter.strip():
         yield "body", node.context_filter
+
+
+def _around_agent(node: AgentNode, place: str) -> Iterator[Part]:
+    """Middleware and context providers that are code."""
+    pieces: list[tuple[str, ContextProvider | MiddlewareDecl]] = [
+        *((f"{place}.middleware.{n}", m) for n, m in enumerate(node.middleware, 1)),
+        *((f"{place}.providers.{n}", p) for n, p in enumerate(node.providers, 1) if p.kind == "code"),
+    ]
+    for where, piece in pieces:
+        if piece.body.strip():
+            yield Part("body", where, piece.body)
+        if piece.call:
+            yield Part("call", where, piece.call)
 
 
 def _conditions(workflow: Workflow) -> Iterator[tuple[str, Condition | None]]:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from studio.document.agent_options import (
+    Compaction,
+    ContextProvider,
+    MiddlewareDecl,
+    RunnerAgent,
+    TurnTokenSettings,
+)
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
@@ -20,6 +27,7 @@ from studio.document.model import (
     Note,
     OfflineScript,
     Place,
+    RunnerNode,
     StateDecl,
     SubWorkflowNode,
     SwitchCase,
@@ -69,7 +77,22 @@ places = st.builds(Place, x=st.integers(-500, 500), y=st.integers(-500, 500), wi
 def _node(node_id: str) -> st.SearchStrategy[Any]:
     common = {"id": st.just(node_id), "name": texts, "description": texts}
     return st.one_of(
-        st.builds(AgentNode, **common, instructions=texts, tools=st.sampled_from([(), ("look_up",)])),
+        st.builds(
+            AgentNode,
+            **common,
+            instructions=texts,
+            tools=st.sampled_from([(), ("look_up",)]),
+            host=st.sampled_from(["python", "turn_token"]),
+            turn_token=st.builds(TurnTokenSettings),
+            providers=st.lists(st.builds(ContextProvider, path=texts, body=texts), max_size=2).map(tuple),
+            middleware=st.lists(st.builds(MiddlewareDecl, body=texts, call=texts), max_size=2).map(tuple),
+            compaction=st.builds(Compaction, strategy=st.sampled_from(["none", "token_budget"]), prompt=texts),
+        ),
+        st.builds(
+            RunnerNode,
+            **common,
+            agents=st.lists(st.builds(RunnerAgent, id=texts, name=texts, instructions=texts), max_size=2).map(tuple),
+        ),
         st.builds(FunctionNode, **common, body=texts, call=st.sampled_from(["", "m:f", "x"]), yields=st.none() | texts),
         st.builds(HumanInputNode, **common, question=texts, answer_type=st.sampled_from(["text", "boolean", "Odd"])),
         st.builds(TemplateNode, **common, text=texts),
