@@ -10,8 +10,9 @@ import studio.files
 
 NAMES = (
     "AgentNode Applied Batch ChangeSet Condition DirectEdge Edit FanInEdge FanOutEdge Fix FunctionNode HumanInputNode "
-    "Insert JoinNode Place Problem Remove ReplaceAll Rule RunnerNode Scope SetFields SetPlaces SetWorkflow SubWorkflowNode "
-    "SwitchCase SwitchEdge TemplateNode Workflow describe document_fingerprint evaluate explain node_fingerprints"
+    "Insert JoinNode Place Problem Remove ReplaceAll Rule RunnerNode Scope SetFields SetPlaces SetWorkflow "
+    "SubWorkflowNode SwitchCase SwitchEdge TemplateNode Workflow describe document_fingerprint evaluate explain "
+    "node_fingerprints"
 )
 
 
