@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall, Usage
+from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall, ToolResult, Usage
 from studio.agents.tools import Tool
 
 ToolChoice = Literal["auto", "none", "required"]
@@ -55,10 +55,16 @@ class ChatRequest:
 
 
 class RunHooks(Protocol):
-    """What happens inside an agent run. Only the first may wait; the others return at once."""
+    """What happens inside an agent run. What is awaited may wait; the others return at once."""
 
-    async def before_model_call(self, messages: Sequence[Message]) -> None:
-        """Before a model call leaves the process; a debugger may hold it here."""
+    async def before_model_call(self, messages: Sequence[Message]) -> Sequence[Message] | None:
+        """Before a model call leaves the process; a debugger may hold it here. Messages given back go instead."""
+
+    async def result_of_model(self, request: ChatRequest) -> AgentReply | None:
+        """An answer that is known already: it is taken, and the model is not asked."""
+
+    async def result_of_tool(self, call: ToolCall) -> ToolResult | None:
+        """A result that is known already: it is taken, and the tool is not run."""
 
     def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
         """The call goes out; ``messages`` are what the model sees, without instructions."""
@@ -88,7 +94,9 @@ class RunHooks(Protocol):
 class NoHooks:
     """Hooks that do nothing."""
 
-    async def before_model_call(self, messages: Sequence[Message]) -> None: ...
+    async def before_model_call(self, messages: Sequence[Message]) -> Sequence[Message] | None: ...
+    async def result_of_model(self, request: ChatRequest) -> AgentReply | None: ...
+    async def result_of_tool(self, call: ToolCall) -> ToolResult | None: ...
     def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None: ...
     def tokens(self, text: str, kind: TextKind) -> None: ...
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None: ...

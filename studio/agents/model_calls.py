@@ -87,11 +87,14 @@ class ModelCaller:
         if self.compactor is not None:
             messages = await self.compactor.compacted(messages)
         self._sent += 1
-        request = replace(request, messages=tuple(messages), call=f"m{self._sent}")
-        await self.hooks.before_model_call(request.messages)
+        replaced = await self.hooks.before_model_call(tuple(messages))
+        shown = messages if replaced is None else replaced
+        request = replace(request, messages=tuple(shown), call=f"m{self._sent}")
         self.hooks.model_call_started(request.call, request.messages, request.options.model or self.client.model)
         try:
-            reply = await self.client.complete(request, chunk=chunk, hooks=self.hooks)
+            reply = await self._taken(request, chunk) or await self.client.complete(
+                request, chunk=chunk, hooks=self.hooks
+            )
         except BaseException as error:
             cancelled = isinstance(error, asyncio.CancelledError)
             told = "cancelled" if cancelled else str(error) or repr(error)
@@ -99,6 +102,15 @@ class ModelCaller:
             raise
         self._usages.append(reply.usage)
         self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "", reply)
+        return reply
+
+    async def _taken(self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None) -> AgentReply | None:
+        """The answer that a debugger has for this call, streamed in one piece."""
+        reply = await self.hooks.result_of_model(request)
+        if reply is not None and chunk is not None:
+            for message in reply.messages:
+                chunk(AgentUpdate(message.parts))
+            chunk(AgentUpdate(usage=reply.usage, finish_reason=reply.finish_reason))
         return reply
 
 

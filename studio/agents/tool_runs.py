@@ -95,7 +95,8 @@ class ToolRunner:
     async def _run(self, call: ToolCall, approved: bool) -> ToolResult | AskAgain:
         self.hooks.tool_started(call)
         try:
-            result = await self._result(call, approved)
+            taken = await self.hooks.result_of_tool(call)
+            result = await self._result(call, approved) if taken is None else replace(taken, call_id=call.call_id)
         except _Changed as changed:
             self.hooks.tool_finished(call.call_id, None, "ArgumentsChanged")
             return AskAgain(changed.call)

@@ -19,8 +19,9 @@ from studio.engine.events import (
     StatusChanged,
 )
 from studio.engine.gate import Gate
+from studio.engine.results import Asked, Effect, Sent, Wrote, Yielded
 from studio.engine.scope import Scope
-from studio.engine.state import Rank
+from studio.engine.state import Rank, Write
 from studio.engine.types import Type
 
 _ENGINE_ONLY = (RunStarted, StatusChanged, RunFailed, OutputYielded, RequestRaised, CheckpointSaved, CheckpointFailed)
@@ -29,7 +30,18 @@ _ENGINE_ONLY = (RunStarted, StatusChanged, RunFailed, OutputYielded, RequestRais
 class Context:
     """One invocation of one node."""
 
-    __slots__ = ("_node", "_rank", "_sent", "_yielded", "invocation", "request_id", "scope", "sources")
+    __slots__ = (
+        "_node",
+        "_overwritten",
+        "_rank",
+        "_sent",
+        "_yielded",
+        "effects",
+        "invocation",
+        "request_id",
+        "scope",
+        "sources",
+    )
 
     def __init__(
         self, scope: Scope, node: str, sources: tuple[str, ...], rank: Rank, request_id: str | None = None
@@ -44,6 +56,8 @@ class Context:
         self._rank = rank
         self._sent: list[Any] = []
         self._yielded: list[Any] = []
+        self.effects: list[Effect] | None = None
+        """Everything done so far, in order; None if nobody records it."""
 
     @property
     def node(self) -> str:
@@ -82,20 +96,28 @@ class Context:
     def send(self, data: Any, target: str | None = None, *, purpose: str = "send") -> None:
         """A message for the next superstep, over all edges of the node or only towards ``target``."""
         self._sent.append(data)
+        if self.effects is not None:
+            self.effects.append(Sent(data, target, purpose))
         self.scope.message(self._node, target, data, "standard", self.invocation, purpose)
 
     def yield_output(self, data: Any, *, intermediate: bool = False) -> None:
         """An output of the workflow, if the node is designated. ``intermediate`` overrules the designation."""
         self._yielded.append(data)
+        if self.effects is not None:
+            self.effects.append(Yielded(data, intermediate))
         self.scope.output(self._node, self.invocation, self._rank, data, "intermediate" if intermediate else None)
 
     def pass_on(self, data: Any) -> None:
         """An intermediate output of a nested workflow: shown, but not counted as yielded by this node."""
+        if self.effects is not None:
+            self.effects.append(Yielded(data, True, passed_on=True))
         self.scope.output(self._node, self.invocation, self._rank, data, "intermediate")
 
     def request(self, data: Any, response_type: Type, request_id: str | None = None) -> str:
         """Asks from outside; the answer comes to the response handler of this node. Gives the id of the request."""
         id = request_id or uuid4().hex
+        if self.effects is not None:
+            self.effects.append(Asked(id, data, response_type))
         self.scope.request(id, self._node, data, response_type)
         return id
 
@@ -105,9 +127,32 @@ class Context:
 
     def set_state(self, key: str, value: Any) -> None:
         """Writes a copy into shared state; kept when the superstep ends well."""
-        self.scope.instance.state.set(key, value, self._rank, self._node)
+        state = self.scope.instance.state
+        if self.effects is not None:
+            self._overwritten.setdefault(key, state.pending(key))
+            self.effects.append(Wrote(key, copied(value)))
+        state.set(key, value, self._rank, self._node)
         if self.scope.emit is not None:
             self.scope.emit(StateWritten(self.now(), self.superstep, self._node, key, copied(value), self.inside))
+
+    def record(self) -> list[Effect]:
+        """From now on everything done is noted; gives the list that fills."""
+        self.effects = []
+        self._overwritten: dict[str, Write | None] = {}
+        return self.effects
+
+    def withdraw(self) -> None:
+        """Undoes everything since :meth:`record`. A key of shared state that another node wrote since stays so."""
+        scope = self.scope
+        effects = self.effects or []
+        asked = [effect.id for effect in effects if isinstance(effect, Asked)]
+        scope.withdraw(self._node, self.invocation, self._rank, asked)
+        for key, before in self._overwritten.items():
+            scope.instance.state.withdraw(key, self._rank, before)
+        self._overwritten.clear()
+        self._sent.clear()
+        self._yielded.clear()
+        effects.clear()
 
     def emit(self, event: Any) -> None:
         """An event of the node's own. Events of the run are the engine's: trying gives a warning instead."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from operator import itemgetter
 from time import perf_counter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from studio.checkpoints import CheckpointStore, PendingRequest, QueuedMessage
 from studio.engine.events import (
     EventSink,
     MessageQueued,
     OutputYielded,
+    RequestCancelled,
     RequestRaised,
     State,
     StatusChanged,
@@ -20,9 +21,13 @@ from studio.engine.events import (
 from studio.engine.gate import Gate, hook
 from studio.engine.instance import Instance
 from studio.engine.quick import maker
+from studio.engine.recorder import Recorder
 from studio.engine.state import Rank
 from studio.engine.types import Type, type_name
 from studio.engine.validation import Role
+
+if TYPE_CHECKING:
+    from studio.engine.executor import Executor
 
 _queued_message = maker(QueuedMessage)
 _message_was_queued = maker(MessageQueued)
@@ -51,11 +56,13 @@ class Scope:
         "intermediate",
         "invocation_stamp",
         "message_stamp",
-        "node_failed",
         "number",
         "outputs",
         "prefix",
         "raised",
+        "recorder",
+        "result_of_model",
+        "result_of_tool",
         "roles",
         "run",
         "started",
@@ -71,6 +78,7 @@ class Scope:
         instance: Instance,
         roles: dict[str, Role],
         types: dict[str, Type],
+        executors: Mapping[str, Executor],
         *,
         events: EventSink | None,
         gate: Gate | None,
@@ -86,10 +94,13 @@ class Scope:
         self.emit: Callable[[Any], object] | None = None if events is None else events.append
         self.gate = gate
         self.after_node = hook(gate, "after_node")
-        self.node_failed = hook(gate, "node_failed")
         self.after_model_call = hook(gate, "after_model_call")
         self.checkpoint_saved = hook(gate, "checkpoint_saved")
         self._message_queued = hook(gate, "message_queued")
+        self.result_of_model = hook(gate, "result_of_model")
+        self.result_of_tool = hook(gate, "result_of_tool")
+        recorder = None if gate is None else Recorder(gate, executors)
+        self.recorder = recorder if recorder is not None and recorder.wanted else None
         self.store = store
         self.run = run
         self.streaming = streaming
@@ -181,6 +192,19 @@ class Scope:
         if self.emit is not None and not self.inside:
             t = perf_counter() - self.started
             self.emit(_output_yielded(t, self.superstep, node, invocation, data, between, rank))
+
+    def withdraw(self, node: str, invocation: str, rank: Rank, asked: Collection[str]) -> None:
+        """What an invocation sent, yielded and asked is gone, as if it had not run."""
+        queue, requests = self.instance.queue, self.instance.requests
+        kept = [message for message in queue.pop(node, ()) if message.invocation != invocation]
+        if kept:
+            queue[node] = kept
+        for yielded in (self._outputs, self._intermediate):
+            yielded[:] = [output for output in yielded if output[0] != rank]
+        for id in asked:
+            if requests.pop(id, None) is not None:
+                self.tell(RequestCancelled, id, node)
+        self.raised = [request for request in self.raised if request.id not in asked]
 
     def settle(self, *, by_arrival: bool) -> None:
         """The outputs of a superstep are complete: they take their place in delivery order."""

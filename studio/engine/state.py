@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from studio.checkpoints.snapshot import copied
@@ -13,7 +13,7 @@ Rank = tuple[int, int, int]
 
 
 @dataclass(slots=True)
-class _Write:
+class Write:
     """The visible value of a key (``current``) and the one that will be kept (``kept``, by delivery order)."""
 
     current: Any
@@ -29,7 +29,7 @@ class SharedState:
 
     def __init__(self, values: Mapping[str, Any] | None = None, *, by_arrival: bool = False) -> None:
         self.committed: dict[str, Any] = dict(values or {})
-        self._writes: dict[str, _Write] = {}
+        self._writes: dict[str, Write] = {}
         self._by_arrival = by_arrival
 
     def get(self, key: str, default: Any, rank: Rank) -> Any:
@@ -47,7 +47,7 @@ class SharedState:
         value = copied(value)
         write = self._writes.get(key)
         if write is None:
-            self._writes[key] = _Write(value, value, rank, node)
+            self._writes[key] = Write(value, value, rank, node)
             return
         write.current = value
         blind = write.rank != rank and rank not in write.readers
@@ -56,6 +56,21 @@ class SharedState:
         if not blind or self._by_arrival or rank > write.rank:
             write.kept, write.rank, write.node = value, rank, node
         write.readers.clear()
+
+    def pending(self, key: str) -> Write | None:
+        """A copy of what is written to the key but not committed, for :meth:`withdraw`."""
+        write = self._writes.get(key)
+        return write and replace(write, readers=set(write.readers), conflict=set(write.conflict))
+
+    def withdraw(self, key: str, rank: Rank, before: Write | None) -> None:
+        """Undoes what the invocation wrote to the key, unless another wrote it since."""
+        write = self._writes.get(key)
+        if write is None or write.rank != rank:
+            return
+        if before is None:
+            del self._writes[key]
+        else:
+            self._writes[key] = before
 
     @property
     def written(self) -> bool:

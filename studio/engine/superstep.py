@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from studio.checkpoints import QueuedMessage
+from studio.checkpoints import PendingRequest, QueuedMessage
 from studio.checkpoints.snapshot import copied
 from studio.engine import events as ev
 from studio.engine.context import Context
@@ -228,10 +229,12 @@ class Superstep:
         if emit is not None:
             emit(_node_started(scope.now(), superstep, node, ctx.invocation, sources, copied(data), scope.inside))
         try:
-            if type(handler) is Handler:
+            if scope.recorder is not None:
+                data = await scope.recorder.run(partial(_call, handler, request), data, ctx)
+            elif type(handler) is Handler:
                 await handler.run(data, ctx)
             else:
-                await handler.run(None if request is None else request.data, data, ctx)  # type: ignore[call-arg]
+                await _call(handler, request, data, ctx)
             if scope.after_node is not None:
                 await scope.after_node(node, data, ctx.given, scope.inside)
         except asyncio.CancelledError:
@@ -241,8 +244,6 @@ class Superstep:
             self._failed(ctx, stopped)
             raise stopped from None
         except Exception as error:
-            if scope.node_failed is not None and self._error is None:
-                await self._told_of_failure(node, data, error)
             self._failed(ctx, error)
             raise
         emit = scope.emit  # None by now if the run ended without this node
@@ -257,15 +258,6 @@ class Superstep:
             self._failed_with(error)
             raise
         return replaced.value if type(replaced) is Replaced else data
-
-    async def _told_of_failure(self, node: str, data: Any, error: Exception) -> None:
-        """Lets the gate hold a superstep that will fail, while everything of it is still there."""
-        assert self._scope.node_failed is not None
-        try:
-            await self._scope.node_failed(node, data, error, self._scope.inside)
-        except asyncio.CancelledError:
-            if self._scope.cancelled():
-                raise  # the person stopped the run instead
 
     def _failed(self, ctx: Context, error: Exception) -> None:
         self._failed_with(error)
@@ -305,6 +297,14 @@ class Superstep:
         if self._scope.emit is not None:
             for message in messages:
                 self._routed(message, Outcome(message.target or "", "", "no_edge"))
+
+
+async def _call(handler: Handler | ResponseHandler, request: PendingRequest | None, data: Any, ctx: Context) -> None:
+    """The handler itself."""
+    if isinstance(handler, Handler):
+        await handler.run(data, ctx)
+    else:
+        await handler.run(None if request is None else request.data, data, ctx)
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]], scope: Scope) -> None:

@@ -205,7 +205,7 @@ class Workflow:
         if inside is not None:
             return await self._run_inside(inside, data, answers, checked, checkpoint, cancel)
         scope = Scope(
-            self._instance, self._roles, self._types,
+            self._instance, self._roles, self._types, self.executors,
             events=events, gate=gate, store=store, run=run_id, streaming=stream,
         )  # fmt: skip
         whole = self._guarded(scope, data, answers, checked, checkpoint, cancel)
@@ -253,7 +253,7 @@ class Workflow:
 
     def _nested(self, outer: Context) -> Scope:
         scope = Scope(
-            self._instance, self._roles, self._types,
+            self._instance, self._roles, self._types, self.executors,
             events=None, gate=outer.gate, store=None, run=outer.scope.run, streaming=False,
             inside=(*outer.inside, outer.node), started=outer.scope.started,
         )  # fmt: skip

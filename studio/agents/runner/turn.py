@@ -191,6 +191,9 @@ class Turn:
         return ToolResult(call.call_id, json.dumps(told, ensure_ascii=False))
 
     async def _run_tool(self, call: ToolCall, tool: Tool | None) -> ToolResult:
+        taken = await self.hooks.result_of_tool(call)
+        if taken is not None:
+            return replace(taken, call_id=call.call_id)
         if tool is None or tool.run is None:
             return ToolResult(call.call_id, f'Error: Requested function "{call.name}" not found.', "KeyError")
         try:

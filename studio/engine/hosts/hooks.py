@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from studio.agents.client import TextKind
-from studio.agents.messages import AgentReply, Message, ToolCall, Usage
+from studio.agents.client import ChatRequest, TextKind
+from studio.agents.messages import AgentReply, Message, ToolCall, ToolResult, Usage
 from studio.engine.context import Context
 from studio.engine.events import (
     ModelCallFinished,
@@ -17,6 +17,7 @@ from studio.engine.events import (
     ToolStarted,
 )
 from studio.engine.quick import maker
+from studio.engine.results import Invocation
 
 _tokens_arrived = maker(TokensArrived)
 
@@ -28,11 +29,29 @@ class NodeHooks:
         self._ctx = ctx
         self._node = ctx.node
 
-    async def before_model_call(self, messages: Sequence[Message]) -> None:
-        """Lets the gate hold the call."""
+    def _at(self) -> Invocation:
+        c = self._ctx
+        return Invocation(self._node, c.invocation, c.superstep, c.sources, c.inside)
+
+    async def before_model_call(self, messages: Sequence[Message]) -> Sequence[Message] | None:
+        """Lets the gate hold the call, and give other messages."""
         gate = self._ctx.gate
-        if gate is not None:
-            await gate.before_model_call(self._node, messages, self._ctx.inside)
+        if gate is None:
+            return None
+        replaced: Sequence[Message] | None = await gate.before_model_call(self._node, messages, self._ctx.inside)
+        return replaced
+
+    async def result_of_model(self, request: ChatRequest) -> AgentReply | None:
+        """Asks the gate for an answer."""
+        take = self._ctx.scope.result_of_model
+        reply: AgentReply | None = None if take is None else await take(self._at(), request)
+        return reply
+
+    async def result_of_tool(self, call: ToolCall) -> ToolResult | None:
+        """Asks the gate for a result."""
+        take = self._ctx.scope.result_of_tool
+        result: ToolResult | None = None if take is None else await take(self._at(), call)
+        return result
 
     def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
         c = self._ctx
