@@ -93,14 +93,7 @@ class Scope:
         self.types = types
         self.emit: Callable[[Any], object] | None = None if events is None else events.append
         self.gate = gate
-        self.after_node = hook(gate, "after_node")
-        self.after_model_call = hook(gate, "after_model_call")
-        self.checkpoint_saved = hook(gate, "checkpoint_saved")
-        self._message_queued = hook(gate, "message_queued")
-        self.result_of_model = hook(gate, "result_of_model")
-        self.result_of_tool = hook(gate, "result_of_tool")
-        recorder = None if gate is None else Recorder(gate, executors)
-        self.recorder = recorder if recorder is not None and recorder.wanted else None
+        self._take_hooks(gate, executors)
         self.store = store
         self.run = run
         self.streaming = streaming
@@ -115,6 +108,16 @@ class Scope:
         self.task: asyncio.Task[Any] | None = asyncio.current_task() if inside else None
         """The task of the run; nodes may run in it or in tasks of their own."""
         self._cancelling = 0 if self.task is None else self.task.cancelling()
+
+    def _take_hooks(self, gate: Gate | None, executors: Mapping[str, Executor]) -> None:
+        self.after_node = hook(gate, "after_node")
+        self.after_model_call = hook(gate, "after_model_call")
+        self.checkpoint_saved = hook(gate, "checkpoint_saved")
+        self._message_queued = hook(gate, "message_queued")
+        self.result_of_model = hook(gate, "result_of_model")
+        self.result_of_tool = hook(gate, "result_of_tool")
+        recorder = None if gate is None else Recorder(gate, executors)
+        self.recorder = recorder if recorder is not None and recorder.wanted else None
 
     def _nothing_yet(self) -> None:
         self.outputs: list[Any] = []
