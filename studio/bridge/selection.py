@@ -16,6 +16,9 @@ class SelectionModel(QObject):
     """Scroll an item into view and flash it (from outline, problems, messages)."""
     field_requested = Signal(str, str)
     """Put the focus into an inspector field: item id, field name."""
+    text_requested = Signal(str, str, str, int, int, bool)
+    """Show a stretch of a text in the inspector: item id, field name, the whole text, start, end, and whether the
+    cursor goes there."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -166,7 +166,12 @@ EDIT = (
     Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
     Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=on_node),
     Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=on_node),
-    Action("edit.find", "Find node…", "Edit", 4, "search", ("Ctrl+F", "Ctrl+P"), why_not=on_tab),
+    Action("edit.find_text", "Find in workflow…", "Edit", 4, "search", ("Ctrl+F",), why_not=on_workflow,
+           hint="Look through names, prompts, code and conditions"),
+    Action("edit.replace", "Replace…", "Edit", 4, "", ("Ctrl+H",), ("Ctrl+Alt+F",), why_not=on_workflow),
+    Action("edit.find_next", "Next hit", "Edit", 4, "", ("F3",), ("Ctrl+G",), why_not=on_workflow),
+    Action("edit.find_previous", "Previous hit", "Edit", 4, "", ("Shift+F3",), ("Ctrl+Shift+G",), why_not=on_workflow),
+    Action("edit.find", "Go to node or file…", "Edit", 5, "", ("Ctrl+P",), why_not=on_tab),
 )  # fmt: skip
 
 VIEW = (

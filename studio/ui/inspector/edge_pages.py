@@ -98,6 +98,10 @@ class LineFields(QWidget):
         problem = next((p for p in self._workspace.problems.at(self._id) if p.field == "condition"), None)
         self.field.set_problem(problem.severity if problem else "error", problem.message if problem else "")
 
+    def container(self, field: str) -> QWidget:
+        """The field of the label, or of the condition."""
+        return self._label_field if field == "label" else self.field
+
     def _line(self) -> Line:
         found = line(self._workspace.document.workflow, self._id)
         if found is None:
@@ -156,6 +160,9 @@ class DirectPage(InspectorPage):
         self.fields.refresh_problems()
         self.problems.show_problems([p for p in self.workspace.problems.at(self._id) if p.field != "condition"])
 
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        return self.fields.container(field)
+
     def focus_field(self, name: str) -> bool:
         target = self.fields.label if name == "label" else self.fields.editor.kind
         target.setFocus()
@@ -207,6 +214,18 @@ class SwitchPage(InspectorPage):
             self._items = tuple(items)
             for item in items:
                 self.show_case(item)
+
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        if item in self.cases:
+            return self.cases[item].container(field)
+        return super().container_of(item, field)
+
+    def focus_field(self, name: str) -> bool:
+        fields = next((self.cases[i] for i in self._items if i in self.cases), None)
+        if fields is None or name not in ("condition", "label"):
+            return super().focus_field(name)
+        (fields.label if name == "label" else fields.editor.kind).setFocus()
+        return True
 
     def show_case(self, case_id: str) -> None:
         """Unfolds one case and brings it into view."""
@@ -303,6 +322,12 @@ class FanOutPage(InspectorPage):
         for fields in self.targets.values():
             fields.refresh()
         super().refresh()
+
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        target = item.removeprefix(leg_id(self._id, ""))
+        if target in self.targets:
+            return self.targets[target].container(field)
+        return super().container_of(item, field)
 
     def _edge(self) -> FanOutEdge:
         edge = self.workspace.document.workflow.edge(self._id)

@@ -71,11 +71,14 @@ class NodePage(InspectorPage):
 
     def focus_field(self, name: str) -> bool:
         self._tabs.choose(0)
-        for section in self.body.findChildren(Section):
-            field = self.form.field(name) if self.form and name in self.form.names else None
-            if field is not None and section.isAncestorOf(field):
-                section.set_open(True)
+        container = self.container_of(self.node_id, name)
+        if container is not None:
+            self.unfold(container)
         return super().focus_field(name)
+
+    def show_text(self, item: str, field: str, text: str, start: int, end: int, *, focus: bool) -> None:
+        self._tabs.choose(0)
+        super().show_text(item, field, text, start, end, focus=focus)
 
     def _add_tabs(self) -> None:
         self._tabs = TabStrip(self.theme, (tr("Set-up"), tr("Last run")))

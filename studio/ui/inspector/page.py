@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.problems import Problem
@@ -15,6 +17,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided, IconLabel, Label, Prose
 from studio.ui.widgets.page import Page
+from studio.ui.widgets.section import Section
 from studio.ui.widgets.tiles import KindTile
 
 _ICONS = {"error": ("own:error", "fail_t"), "warning": ("own:problem", "wait_t"), "info": ("own:info", "run_t")}
@@ -105,6 +108,42 @@ class ProblemStrip(QWidget):
             self._workspace.document.execute(problem.fix.edit, problem.fix.text)
 
 
+def text_editor(container: QWidget, text: str) -> tuple[QLineEdit | QTextEdit | None, int]:
+    """The editor in a container that shows a text, and where the text begins in it; -1: it says it in another way. JSON
+    shows it in quotes."""
+    for line in container.findChildren(QLineEdit):
+        if line.text() == text:
+            return line, 0
+    boxes = container.findChildren(QTextEdit)
+    for box in boxes:
+        if box.toPlainText() == text:
+            return box, 0
+    for box in boxes:
+        at = box.toPlainText().find(json.dumps(text, ensure_ascii=False))
+        if at >= 0:
+            return box, at + 1
+    return (boxes[0], -1) if boxes else (None, -1)
+
+
+def select_text(editor: QLineEdit | QTextEdit, start: int, end: int) -> None:
+    """Selects a stretch and brings it into view."""
+    if isinstance(editor, QLineEdit):
+        first, last = utf16_units(editor.text(), start), utf16_units(editor.text(), end)
+        editor.setSelection(first, last - first)
+        return
+    units = utf16_units(editor.toPlainText(), start), utf16_units(editor.toPlainText(), end)
+    cursor = editor.textCursor()
+    cursor.setPosition(units[0])
+    cursor.setPosition(units[1], QTextCursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+    editor.ensureCursorVisible()
+
+
+def utf16_units(text: str, at: int) -> int:
+    """A position as Qt counts it: a character beyond the basic plane is two."""
+    return at + sum(ord(c) > 0xFFFF for c in text[:at])
+
+
 class InspectorPage(QWidget):
     """One page. Subclasses add to :attr:`body`; :attr:`form` holds the fields, if there are any."""
 
@@ -159,6 +198,34 @@ class InspectorPage(QWidget):
     def follow_run(self, refresh: Callable[[], None]) -> None:
         """Also calls ``refresh`` with every :meth:`refresh` and :meth:`refresh_run_state`."""
         self._run_followers.append(refresh)
+
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        """What holds the editors of a field of an item; None if this page has none."""
+        if self.form is None or field not in self.form.names:
+            return None
+        return self.form.field(field)
+
+    def show_text(self, item: str, field: str, text: str, start: int, end: int, *, focus: bool) -> None:
+        """Brings a stretch of a text into view and selects it; ``focus``: the cursor goes there."""
+        container = self.container_of(item, field)
+        if container is None:
+            if focus:
+                self.focus_field(field)
+            return
+        self.unfold(container)
+        editor, first = text_editor(container, text)
+        shown = editor if editor is not None else container
+        self.body.ensureWidgetVisible(shown, 20, 40)
+        if focus:
+            shown.setFocus(Qt.FocusReason.OtherFocusReason)
+        if editor is not None and first >= 0:
+            select_text(editor, first + start, first + end)
+
+    def unfold(self, widget: QWidget) -> None:
+        """Opens the sections around a widget."""
+        for section in self.body.findChildren(Section):
+            if section.isAncestorOf(widget):
+                section.set_open(True)
 
     def focus_field(self, name: str) -> bool:
         """Puts the focus into a field; False if there is none of this name."""

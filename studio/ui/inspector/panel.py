@@ -32,6 +32,7 @@ class InspectorPanel(Panel):
     def enter(self, workspace: Workspace) -> None:
         workspace.selection.changed.connect(self._on_selection_changed)
         workspace.selection.field_requested.connect(self._on_selection_field_requested)
+        workspace.selection.text_requested.connect(self._on_selection_text_requested)
         workspace.document.changed.connect(self._on_document_changed)
         workspace.problems.changed.connect(self._on_problems_changed)
         workspace.run.updated.connect(self._on_run_updated)
@@ -40,6 +41,7 @@ class InspectorPanel(Panel):
     def leave(self, workspace: Workspace) -> None:
         workspace.selection.changed.disconnect(self._on_selection_changed)
         workspace.selection.field_requested.disconnect(self._on_selection_field_requested)
+        workspace.selection.text_requested.disconnect(self._on_selection_text_requested)
         workspace.document.changed.disconnect(self._on_document_changed)
         workspace.problems.changed.disconnect(self._on_problems_changed)
         workspace.run.updated.disconnect(self._on_run_updated)
@@ -80,6 +82,11 @@ class InspectorPanel(Panel):
         self._show()
         if self._page is not None:
             self._page.focus_field(field)
+
+    def _on_selection_text_requested(self, item: str, field: str, text: str, start: int, end: int, focus: bool) -> None:
+        self._show()
+        if self._page is not None:
+            self._page.show_text(item, field, text, start, end, focus=focus)
 
     def _on_document_changed(self, changes: ChangeSet) -> None:
         if changes.placed and changes == ChangeSet(placed=changes.placed):

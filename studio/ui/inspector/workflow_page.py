@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
@@ -80,14 +81,16 @@ class WorkflowPage(InspectorPage):
         super().refresh()
 
     def focus_field(self, name: str) -> bool:
-        for section in self.body.findChildren(Section):
-            field = self.form.field(name) if self.form and name in self.form.names else None
-            if field is not None and section.isAncestorOf(field):
-                section.set_open(True)
+        container = self.container_of("", name)
+        if container is not None:
+            self.unfold(container)
         if name == "modules":
             self._modules_section.set_open(True)
             return True
         return super().focus_field(name)
+
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        return self._modules if field == "modules" else super().container_of(item, field)
 
     def _nodes(self) -> list[tuple[str, str]]:
         nodes = self.workspace.document.workflow.nodes
@@ -146,9 +149,9 @@ class WorkflowPage(InspectorPage):
         for name, title, placeholder, adapter, hint in made:
             self._add_json(name, title, placeholder, json_reader(adapter, ()), hint)
         self._modules_section = Section(self.theme, tr("Modules"), open_=False, gap=5)
-        editor = ModulesEditor(self.theme, self.workspace)
-        self._modules_section.add(editor)
-        self.follow(editor.refresh)
+        self._modules = ModulesEditor(self.theme, self.workspace)
+        self._modules_section.add(self._modules)
+        self.follow(self._modules.refresh)
         self.follow(lambda: self._modules_section.set_summary(self._count("modules")))
         self.body.add(self._modules_section)
         reader = json_reader(TypeAdapter(OfflineScript), OfflineScript())

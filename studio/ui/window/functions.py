@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QTextEdit, QWidget
 
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
@@ -70,6 +70,10 @@ def _edit(window: MainWindow) -> dict[str, Function]:
         "edit.rename": on_page(window, lambda page: page.canvas.rename()),
         "edit.set_start": on_page(window, _set_start),
         "edit.find": window.palettes.show_nodes,
+        "edit.find_text": partial(_find, window),
+        "edit.replace": partial(_find, window, replacing=True),
+        "edit.find_next": partial(_step_hit, window, 1),
+        "edit.find_previous": partial(_step_hit, window, -1),
     }
 
 
@@ -183,6 +187,28 @@ def _step_panel(window: MainWindow, by: int) -> None:
 def _step_problem(window: MainWindow, by: int) -> None:
     window.sides.show_panel("problems")
     window.sides.problems.step(by)
+
+
+def _find(window: MainWindow, *, replacing: bool = False) -> None:
+    """What is selected in a text field is looked for at once."""
+    chosen = selected_text(window.focusWidget())
+    window.sides.show_panel("find")
+    window.sides.find.begin(chosen, replacing=replacing)
+
+
+def _step_hit(window: MainWindow, by: int) -> None:
+    window.sides.show_panel("find")
+    window.sides.find.step(by)
+
+
+def selected_text(widget: QWidget | None) -> str:
+    """The selection of a text field, if it is within one line."""
+    if isinstance(widget, QLineEdit):
+        return widget.selectedText()
+    if isinstance(widget, QTextEdit):
+        text = widget.textCursor().selectedText()
+        return "" if "\u2029" in text else text
+    return ""
 
 
 def focus_into(widget: QWidget) -> None:

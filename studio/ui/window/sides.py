@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, 
 
 from studio.bridge.workspace import Workspace
 from studio.ui.debug import DebugPanel
+from studio.ui.find import FindPanel
 from studio.ui.inspector import InspectorPanel
 from studio.ui.outline import OutlinePanel
 from studio.ui.palette import PalettePanel
@@ -47,6 +48,7 @@ class Sides(QObject):
         self.state = StatePanel(theme)
         self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
+        self.find = FindPanel(theme)
         self.timeline = TimelinePanel(theme)
         self.totals = RunTotals(theme)
         self.left = self._left_dock(window)
@@ -95,6 +97,7 @@ class Sides(QObject):
             self.state,
             self.events,
             self.problems,
+            self.find,
             self.timeline,
         )
 
@@ -125,6 +128,7 @@ class Sides(QObject):
         dock.add("state", tr("State"), self.state)
         dock.add("events", tr("Events"), self.events)
         dock.add("problems", tr("Problems"), self.problems)
+        dock.add("find", tr("Find"), self.find)
         dock.strip.add_corner(self.totals)
         fold = QToolButton()
         fold.setObjectName("fold_bottom")
