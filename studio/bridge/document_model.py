@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
@@ -15,8 +16,19 @@ from studio.document.edits import Batch, Edit, SetWorkflow
 from studio.document.model import Workflow
 
 _MERGE_ID = 1
+_MANY = 200
+"""From this many changed ids on, a step keeps the documents before and after it."""
 _REST = 3.0
 """Seconds without an edit after which the next one is a step of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Large:
+    """Both documents of a large step: its inverse would be as large, and going there is free of work."""
+
+    before: Workflow
+    after: Workflow
+    changes: ChangeSet
 
 
 class _Command(QUndoCommand):
@@ -28,6 +40,7 @@ class _Command(QUndoCommand):
         self._edit = edit
         self._inverse: Edit | None = None
         self._merge_key = merge_key
+        self._large: _Large | None = None
         self._new = True
         self._typing = model._typing
         self._made = model._clock()
@@ -36,14 +49,22 @@ class _Command(QUndoCommand):
         return _MERGE_ID if self._merge_key else -1
 
     def redo(self) -> None:
-        done = apply_tidily(self._edit, self._model.workflow)
+        before = self._model.workflow
+        if self._large is not None and self._large.before is before:
+            self._model._take(self._large.after, self._large.changes)
+            return
+        done = apply_tidily(self._edit, before)
         self._inverse = done.inverse
+        self._large = _Large(before, done.workflow, done.changes) if done.changes.size >= _MANY else None
         step, self._new = self.text() if self._new else "", False
         self._model._take(done.workflow, done.changes, step)
 
     def undo(self) -> None:
         assert self._inverse is not None
         self._model._typing += 1
+        if self._large is not None and self._large.after is self._model.workflow:
+            self._model._take(self._large.before, self._large.changes.reversed())
+            return
         done = self._inverse.apply(self._model.workflow)
         self._model._take(done.workflow, done.changes)
 
@@ -54,6 +75,7 @@ class _Command(QUndoCommand):
             return False
         assert self._inverse is not None
         assert other._inverse is not None
+        self._large = None
         self._edit = Batch((self._edit, other._edit))
         self._inverse = Batch((other._inverse, self._inverse))
         self._made = other._made

@@ -3,6 +3,7 @@ thread, so that the window never waits for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
@@ -32,6 +33,7 @@ class ProblemModel(QObject):
         super().__init__(parent)
         self._document = document
         self._problems: tuple[Problem, ...] = ()
+        self._by_place: Mapping[str, tuple[Problem, ...]] | None = None
         self._asked: _Found | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -52,7 +54,17 @@ class ProblemModel(QObject):
 
     def at(self, place: str) -> tuple[Problem, ...]:
         """The problems of one node, edge or case."""
-        return tuple(p for p in self._problems if p.place == place)
+        return self.by_place.get(place, ())
+
+    @property
+    def by_place(self) -> Mapping[str, tuple[Problem, ...]]:
+        """The problems by node, edge or case; the same object until they change."""
+        if self._by_place is None:
+            found: dict[str, list[Problem]] = {}
+            for problem in self._problems:
+                found.setdefault(problem.place, []).append(problem)
+            self._by_place = {place: tuple(listed) for place, listed in found.items()}
+        return self._by_place
 
     def refresh(self) -> None:
         """Validates now."""
@@ -70,6 +82,7 @@ class ProblemModel(QObject):
     def _take(self, found: tuple[Problem, ...]) -> None:
         if found != self._problems:
             self._problems = found
+            self._by_place = None
             self.changed.emit()
 
     def _on_found_told(self, workflow: Workflow, found: tuple[Problem, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,21 @@ class ChangeSet:
 
     def __or__(self, other: ChangeSet) -> ChangeSet:
         return ChangeSet(*(getattr(self, f.name) | getattr(other, f.name) for f in fields(ChangeSet)))
+
+    @property
+    def size(self) -> int:
+        """How many ids it names."""
+        return sum(len(getattr(self, f.name)) for f in fields(ChangeSet) if f.name != "everything")
+
+    def reversed(self) -> ChangeSet:
+        """What changes when this is taken back."""
+        return replace(
+            self,
+            nodes_added=self.nodes_removed,
+            nodes_removed=self.nodes_added,
+            edges_added=self.edges_removed,
+            edges_removed=self.edges_added,
+        )
 
     def __bool__(self) -> bool:
         return any(getattr(self, f.name) for f in fields(ChangeSet))

@@ -26,6 +26,9 @@ from studio.document.model import (
 )
 from studio.document.problems import Fix, Problem
 
+MOST_NAMED = 12
+"""A loop with more names than this is told in short."""
+
 
 def start_problems(facts: Facts) -> Iterator[Problem]:
     """A workflow needs nodes and a start that takes the input."""
@@ -284,29 +287,43 @@ def loop_problems(facts: Facts) -> Iterator[Problem]:
                 steps.setdefault(source, []).append(target)
     _add_closed_choices(steps, choices, always)
     for loop in _loops(steps):
-        names = " → ".join(facts.name(i) for i in (*loop, loop[0]))
+        names = " → ".join(_few([facts.name(i) for i in (*loop, loop[0])]))
         most = facts.workflow.max_supersteps
         limit = "1 superstep" if most == 1 else f"{most} supersteps"
         message = f"Nothing ends the loop {names}: it runs until the limit of {limit} and then fails."
         yield Problem("endless_loop", message, loop[0], severity="warning")
 
 
+def _few(names: list[str]) -> list[str]:
+    """The names of a long way, with most of it left out."""
+    return names if len(names) <= MOST_NAMED else [*names[:4], "…", *names[-3:]]
+
+
 def _add_closed_choices(steps: dict[str, list[str]], choices: list[tuple[str, set[str]]], always: set[str]) -> None:
     """Adds the ways of switches from which every way goes on for ever."""
-    closed = set(always)
-    while True:
-        kept = {
-            node
-            for node in closed
-            if any(t in closed for t in steps.get(node, ()))
-            or any(source == node and targets <= closed for source, targets in choices)
-        }
-        if kept == closed:
-            break
-        closed = kept
+    closed = _closed(steps, choices, always)
     for source, targets in choices:
         if source in closed and targets <= closed:
             steps.setdefault(source, []).extend(sorted(targets))
+
+
+def _closed(steps: dict[str, list[str]], choices: list[tuple[str, set[str]]], always: set[str]) -> set[str]:
+    """The nodes from which some way goes on for ever: those without one go out, until all that are left have one."""
+    ways: dict[str, list[set[str]]] = {}
+    before: dict[str, list[str]] = {}
+    for source, targets in choices:
+        ways.setdefault(source, []).append(targets)
+    for source, ends in (*steps.items(), *choices):
+        for target in ends:
+            before.setdefault(target, []).append(source)
+    closed, waiting = set(always), list(always)
+    while waiting:
+        node = waiting.pop()
+        goes_on = any(t in closed for t in steps.get(node, ())) or any(w <= closed for w in ways.get(node, ()))
+        if node in closed and not goes_on:
+            closed.discard(node)
+            waiting.extend(before.get(node, ()))
+    return closed
 
 
 def _loops(steps: dict[str, list[str]]) -> Iterator[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from studio.document.changes import ChangeSet
+from studio.document.draft import ADDED, CHANGED, REMOVED, Draft
 from studio.document.model import Place, Workflow
 
 
@@ -46,11 +47,6 @@ def _inserted(items: tuple[Any, ...], item: Any, index: int | None) -> tuple[Any
     return (*items[:at], item, *items[at:])
 
 
-_CHANGED = {"nodes": "nodes_changed", "edges": "edges_changed", "notes": "notes", "groups": "groups"}
-_ADDED = {"nodes": "nodes_added", "edges": "edges_added", "notes": "notes", "groups": "groups"}
-_REMOVED = {"nodes": "nodes_removed", "edges": "edges_removed", "notes": "notes", "groups": "groups"}
-
-
 def _changes(names: Mapping[str, str], where: str, item_id: str) -> ChangeSet:
     values: dict[str, Any] = {names[where]: frozenset({item_id})}
     return ChangeSet(**values)
@@ -69,7 +65,7 @@ class Insert:
         return Applied(
             workflow.model_copy(update={self.where: items}),
             Remove(self.where, self.item.id),
-            _changes(_ADDED, self.where, self.item.id),
+            _changes(ADDED, self.where, self.item.id),
         )
 
 
@@ -86,7 +82,7 @@ class Remove:
         return Applied(
             workflow.model_copy(update={self.where: (*items[:at], *items[at + 1 :])}),
             Insert(self.where, items[at], at),
-            _changes(_REMOVED, self.where, self.item_id),
+            _changes(REMOVED, self.where, self.item_id),
         )
 
 
@@ -106,7 +102,7 @@ class SetFields:
         return Applied(
             workflow.model_copy(update={self.where: (*items[:at], item, *items[at + 1 :])}),
             SetFields(self.where, self.item_id, before),
-            _changes(_CHANGED, self.where, self.item_id),
+            _changes(CHANGED, self.where, self.item_id),
         )
 
 
@@ -159,10 +155,29 @@ class Batch:
     edits: tuple[Edit, ...]
 
     def apply(self, workflow: Workflow) -> Applied:
-        inverses: list[Edit] = []
-        changes = ChangeSet()
-        for edit in self.edits:
-            done = edit.apply(workflow)
-            workflow, changes = done.workflow, changes | done.changes
-            inverses.append(done.inverse)
-        return Applied(workflow, Batch(tuple(reversed(inverses))), changes)
+        draft = Draft(workflow)
+        inverse = self.on(draft)
+        return Applied(draft.workflow(), inverse, draft.changes())
+
+    def on(self, draft: Draft) -> Batch:
+        """Applies the edits to one draft; gives what takes them back."""
+        return Batch(tuple(reversed([_on(edit, draft) for edit in self.edits])))
+
+
+def _on(edit: Edit, draft: Draft) -> Edit:
+    """Applies an edit to a draft; gives its inverse."""
+    match edit:
+        case Insert():
+            draft.insert(edit.where, edit.item, edit.index)
+            return Remove(edit.where, edit.item.id)
+        case Remove():
+            return Insert(edit.where, *draft.remove(edit.where, edit.item_id))
+        case SetFields():
+            return SetFields(edit.where, edit.item_id, draft.set_fields(edit.where, edit.item_id, edit.values))
+        case SetPlaces():
+            return SetPlaces(draft.set_places(edit.places))
+        case Batch():
+            return edit.on(draft)
+    done = edit.apply(draft.workflow())
+    draft.replace(done.workflow, done.changes)
+    return done.inverse

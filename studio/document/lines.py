@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.document.conditions import Condition, describe
+from studio.document.lookup import with_id
 from studio.document.model import (
     DirectEdge,
     FanInEdge,
@@ -125,8 +126,7 @@ def pair(workflow: Workflow, source: str, target: str) -> str | None:
 
 def name_of(workflow: Workflow, item_id: str) -> str:
     """What people call a node, switch, fan-out or group; its id if it has no name."""
-    items = (*workflow.nodes, *workflow.edges, *workflow.groups)
-    found = next((i for i in items if i.id == item_id), None)
+    found = workflow.node(item_id) or workflow.edge(item_id) or with_id(workflow.groups, item_id)
     return str(getattr(found, "name", "") or item_id)
 
 

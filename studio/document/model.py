@@ -23,6 +23,7 @@ from studio.document.agent_options import (
 )
 from studio.document.conditions import Condition
 from studio.document.frozen import Model
+from studio.document.lookup import with_id
 
 # ---------------------------------------------------------------------------------------------------- nodes
 
@@ -375,11 +376,11 @@ class Workflow(Model):
 
     def node(self, node_id: str) -> Node | None:
         """The node with this id, or None."""
-        return next((n for n in self.nodes if n.id == node_id), None)
+        return with_id(self.nodes, node_id)
 
     def edge(self, edge_id: str) -> Edge | None:
         """The edge group with this id, or None."""
-        return next((e for e in self.edges if e.id == edge_id), None)
+        return with_id(self.edges, edge_id)
 
 
 SubWorkflowNode.model_rebuild()

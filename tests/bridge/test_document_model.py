@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QApplication
 from studio.bridge.document_model import DocumentModel
-from studio.document.edits import SetWorkflow
-from studio.document.model import Workflow
+from studio.document.changes import ChangeSet
+from studio.document.edits import Batch, Insert, SetWorkflow
+from studio.document.model import AgentNode, Note, Workflow
 
 
 class Clock:
@@ -62,3 +63,33 @@ def test_another_edit_or_an_undo_ends_the_step(model: DocumentModel) -> None:
     model.undo_stack.undo()
     typed(model, "abc")
     assert model.undo_stack.count() == 2, "what is typed after an undo does not join the step before"
+
+
+def test_large_steps_go_back_to_the_very_document_and_small_ones_still_fit_in_between(model: DocumentModel) -> None:
+    told: list[ChangeSet] = []
+    model.changed.connect(told.append)
+    notes = [Insert("notes", Note(id=f"n{i}", text="x")) for i in range(300)]
+    start = model.workflow
+    model.execute(Batch(tuple(notes)), "Add many")
+    full = model.workflow
+    model.undo_stack.undo()
+    assert model.workflow is start
+    assert told[-1].notes == {f"n{i}" for i in range(300)}
+    model.undo_stack.redo()
+    assert model.workflow is full
+    model.name_after("Saved")
+    model.undo_stack.undo()
+    assert model.workflow.name == "Saved"
+    assert not model.workflow.notes
+    model.undo_stack.redo()
+    assert model.workflow.name == "Saved"
+    assert len(model.workflow.notes) == 300
+
+
+def test_a_large_step_taken_back_tells_what_is_gone(model: DocumentModel) -> None:
+    told: list[ChangeSet] = []
+    nodes = [AgentNode(id=f"a{i}", name="A") for i in range(300)]
+    model.execute(Batch(tuple(Insert("nodes", node) for node in nodes)), "Add many")
+    model.changed.connect(told.append)
+    model.undo_stack.undo()
+    assert told == [ChangeSet(nodes_removed=frozenset(node.id for node in nodes))]

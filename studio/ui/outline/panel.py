@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, QPoint, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QTreeView, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
@@ -13,16 +13,11 @@ from studio.bridge.workspace import Workspace
 from studio.document import commands
 from studio.document.changes import ChangeSet
 from studio.document.lines import name_of
-from studio.document.model import JoinNode
+from studio.document.model import JoinNode, Workflow
 from studio.document.order import run_order
 from studio.document.problems import Problem
-from studio.ui.outline.delegate import (
-    BREAKPOINT_ROLE,
-    ROW_ROLE,
-    SEVERITY_ROLE,
-    STATUS_ROLE,
-    OutlineDelegate,
-)
+from studio.ui.outline.delegate import ROW_ROLE, OutlineDelegate
+from studio.ui.outline.model import Marks, OutlineModel
 from studio.ui.outline.tree import Row, outline
 from studio.ui.outline.tree_view import OutlineTree
 from studio.ui.text import tr
@@ -30,6 +25,9 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.sources import counted
 
 _FRAME_MS = 16
+MANY, LATER_MS = 400, 60
+"""With more nodes or selected items than this the canvas goes first, and the tree follows so many milliseconds
+later."""
 
 
 class OutlinePanel(QWidget):
@@ -38,11 +36,11 @@ class OutlinePanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace: Workspace | None = None
-        self._items: dict[str, QStandardItem] = {}
-        self._rows: list[Row] = []
+        self._shown: Workflow | None = None
+        """The document whose rows are in the tree."""
         self._following = False
         """The tree shows the selection: its own change is not a click."""
-        self.model = QStandardItemModel(self)
+        self.model = OutlineModel(self._marks, self)
         self.tree = OutlineTree(theme, self)
         self.tree.setModel(self.model)
         self.tree.setHeaderHidden(True)
@@ -61,8 +59,11 @@ class OutlinePanel(QWidget):
         column.addWidget(self.tree)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_FRAME_MS)
         self._timer.timeout.connect(self.refresh)
+        self._selection_timer = QTimer(self)
+        self._selection_timer.setSingleShot(True)
+        self._selection_timer.setInterval(LATER_MS)
+        self._selection_timer.timeout.connect(self.show_selection)
         self.tree.selectionModel().selectionChanged.connect(self._on_tree_selection_changed)
         self.tree.clicked.connect(self._on_tree_clicked)
         self.tree.activated.connect(self._on_tree_activated)
@@ -78,7 +79,8 @@ class OutlinePanel(QWidget):
         self._workspace = workspace
         if workspace is not None:
             self._connect(workspace, on=True)
-        self._rebuild([])
+        self._show_rows([])
+        self._shown = None
         self.refresh()
 
     def _connect(self, workspace: Workspace, *, on: bool) -> None:
@@ -88,7 +90,7 @@ class OutlinePanel(QWidget):
             (workspace.run.state_changed, self._schedule),
             (workspace.run.breakpoints_changed, self._schedule),
             (workspace.problems.changed, self._schedule),
-            (workspace.selection.changed, self.show_selection),
+            (workspace.selection.changed, self._on_selection_changed),
         ):
             if on:
                 signal.connect(slot)
@@ -105,85 +107,68 @@ class OutlinePanel(QWidget):
 
     def _schedule(self) -> None:
         if not self._timer.isActive():
-            self._timer.start()
+            workspace = self._workspace
+            large = workspace is not None and len(workspace.document.workflow.nodes) > MANY
+            self._timer.start(LATER_MS if large else _FRAME_MS)
 
     # ---- rows
 
     def refresh(self) -> None:
-        """Shows the document, run and problems of now; by itself within a frame."""
+        """Shows the document, run and problems of now; by itself within a frame, a large document a little later."""
         self._timer.stop()
         workspace = self._workspace
-        rows = outline(workspace.document.workflow) if workspace is not None else []
-        if rows != self._rows:
-            self._rebuild(rows)
-        if workspace is None:
-            return
-        for item_id, item in self._items.items():
-            view = workspace.run.nodes.get(item_id)
-            found = {p.severity for p in workspace.problems.at(item_id)}
-            severity = "error" if "error" in found else "warning" if "warning" in found else ""
-            for role, value in (
-                (STATUS_ROLE, view.status if view is not None else ""),
-                (SEVERITY_ROLE, severity),
-                (BREAKPOINT_ROLE, item_id in workspace.run.breakpoints),
-            ):
-                if item.data(role) != value:
-                    item.setData(value, role)
-            self._describe(item)
+        workflow = workspace.document.workflow if workspace is not None else None
+        if workflow is not self._shown:
+            self._shown = workflow
+            self._show_rows(outline(workflow) if workflow is not None else [])
+        else:
+            self.model.touch()
         self.show_selection()
 
-    def _rebuild(self, rows: list[Row]) -> None:
-        folded = {i for i, item in self._items.items() if item.hasChildren() and not self.tree.isExpanded(item.index())}
-        self._rows = rows
+    def _show_rows(self, rows: list[Row]) -> None:
+        folded = {i for i, index in self.model.branches() if not self.tree.isExpanded(index)}
         self._following = True
-        self._items.clear()
-        self.model.clear()
-        for row in rows:
-            self.model.appendRow(self._made(row))
-        for item_id, item in self._items.items():
-            self.tree.setExpanded(item.index(), item_id not in folded)
+        if self.model.show_rows(rows):
+            for item_id, index in self.model.branches():
+                self.tree.setExpanded(index, item_id not in folded)
         self._following = False
 
-    def _made(self, row: Row) -> QStandardItem:
-        item = QStandardItem(row.name)
-        item.setData(row, ROW_ROLE)
-        item.setEditable(False)
-        self._items[row.id] = item
-        for child in row.rows:
-            item.appendRow(self._made(child))
-        return item
+    def _marks(self, item_id: str) -> Marks:
+        workspace = self._workspace
+        if workspace is None:
+            return Marks()
+        view = workspace.run.nodes.get(item_id)
+        found = {p.severity for p in workspace.problems.at(item_id)}
+        severity = "error" if "error" in found else "warning" if "warning" in found else ""
+        return Marks(view.status if view is not None else "", severity, item_id in workspace.run.breakpoints)
 
-    def _describe(self, item: QStandardItem) -> None:
-        row: Row = item.data(ROW_ROLE)
-        words = [row.mark, row.name, row.detail, tr("start") if row.start else "", tr("output") if row.output else ""]
-        words += [str(item.data(STATUS_ROLE) or ""), str(item.data(SEVERITY_ROLE) or "")]
-        words.append(tr("breakpoint") if item.data(BREAKPOINT_ROLE) else "")
-        text = ", ".join(w for w in words if w and w != "idle")
-        if item.accessibleText() != text:
-            item.setAccessibleText(text)
-
-    def item(self, item_id: str) -> QStandardItem | None:
-        """The row of an item."""
-        return self._items.get(item_id)
+    def index_of(self, item_id: str) -> QModelIndex:
+        """The row of an item; not valid if it has none."""
+        return self.model.index_of(item_id)
 
     # ---- selection
 
     def show_selection(self) -> None:
         """Marks the rows of what is selected."""
+        self._selection_timer.stop()
         workspace = self._workspace
         if workspace is None or self._following:
             return
         self._following = True
-        selection = self.tree.selectionModel()
-        wanted = [self._items[i].index() for i in workspace.selection.items if i in self._items]
-        rows = QItemSelection()
-        for index in wanted:
-            rows.append(QItemSelectionRange(index))
-        selection.select(rows, selection.SelectionFlag.ClearAndSelect)
-        if wanted:
-            selection.setCurrentIndex(wanted[-1], selection.SelectionFlag.NoUpdate)
-            self.tree.scrollTo(wanted[-1])
+        selection, wanted = self.tree.selectionModel(), workspace.selection.items
+        selection.select(self.model.selection_of(wanted), selection.SelectionFlag.ClearAndSelect)
+        last = next((index for i in reversed(wanted) if (index := self.model.index_of(i)).isValid()), None)
+        if last is not None:
+            selection.setCurrentIndex(last, selection.SelectionFlag.NoUpdate)
+            self.tree.scrollTo(last)
         self._following = False
+
+    def _on_selection_changed(self) -> None:
+        """A large selection is shown when the canvas has shown it."""
+        if self._workspace is not None and len(self._workspace.selection.items) > MANY:
+            self._selection_timer.start()
+        else:
+            self.show_selection()
 
     def _on_tree_selection_changed(self) -> None:
         workspace = self._workspace

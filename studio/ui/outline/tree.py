@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from studio.document.lines import default_id, lines, name_of
+from studio.document.lines import Line, default_id, lines, name_of
 from studio.document.model import FanInEdge, FanOutEdge, JoinNode, SwitchEdge, UnknownEdge, Workflow
 from studio.document.order import run_order
 from studio.ui.text import tr
@@ -29,17 +30,21 @@ def outline(workflow: Workflow) -> list[Row]:
     """Nodes and junctions in run order; what a fan-out starts is under it, cases are under their switch, other
     lines under their source; then notes."""
     order = run_order(workflow)
+    at = {item_id: number for number, item_id in enumerate(order)}
+    bars = {e.target: e for e in reversed(workflow.edges) if isinstance(e, FanInEdge)}
+    drawn = list(lines(workflow))
+    by_id = {line.id: line for line in drawn}
     nested: dict[str, str] = {}
-    made: dict[str, Row] = {item_id: _row(workflow, item_id) for item_id in order}
+    made: dict[str, Row] = {item_id: _row(workflow, item_id, bars) for item_id in order}
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge):
             for target in edge.targets:
                 # A node that runs before the bar is the target of a loop, and stays where it is.
-                if target in made and target not in nested and order.index(target) > order.index(edge.id):
+                if target in made and target not in nested and at[target] > at[edge.id]:
                     nested[target] = edge.id
         elif isinstance(edge, SwitchEdge):
-            made[edge.id].rows += _cases(workflow, edge)
-    for line in lines(workflow):
+            made[edge.id].rows += _cases(workflow, edge, by_id)
+    for line in drawn:
         if line.kind == "direct" and line.condition is not None and line.source in made:
             label = tr("{label} → {target}").format(label=line.label, target=name_of(workflow, line.target))
             made[line.source].rows.append(Row(line.id, "direct", label))
@@ -51,7 +56,7 @@ def outline(workflow: Workflow) -> list[Row]:
     return rows
 
 
-def _row(workflow: Workflow, item_id: str) -> Row:
+def _row(workflow: Workflow, item_id: str, bars: Mapping[str, FanInEdge]) -> Row:
     node = workflow.node(item_id)
     if node is None:
         edge = workflow.edge(item_id)
@@ -60,7 +65,7 @@ def _row(workflow: Workflow, item_id: str) -> Row:
         return Row(item_id, edge.kind, name_of(workflow, item_id), _junction_detail(edge))
     detail = ""
     if isinstance(node, JoinNode):
-        fan_in = next((e for e in workflow.edges if isinstance(e, FanInEdge) and e.target == node.id), None)
+        fan_in = bars.get(node.id)
         detail = tr("all {n}").format(n=len(fan_in.sources)) if fan_in else tr("nothing to join yet")
     output = isinstance(workflow.outputs, tuple) and node.id in workflow.outputs
     return Row(node.id, node.kind, node.name or node.id, detail, start=workflow.start == node.id, output=output)
@@ -76,8 +81,7 @@ def _junction_detail(edge: object) -> str:
     return ""
 
 
-def _cases(workflow: Workflow, switch: SwitchEdge) -> list[Row]:
-    found = {line.id: line for line in lines(workflow)}
+def _cases(workflow: Workflow, switch: SwitchEdge, found: Mapping[str, Line]) -> list[Row]:
     rows = []
     for number, case in enumerate(switch.cases, 1):
         name = tr("{label} → {target}").format(label=found[case.id].label, target=name_of(workflow, case.target))

@@ -66,11 +66,10 @@ def test_selection_goes_both_ways(panel: OutlinePanel) -> None:
     space = _space(panel)
     space.selection.select(("good",))
     assert [i.data() for i in panel.tree.selectionModel().selectedIndexes()] == ["score ≥ 8 → Publisher"]
-    item = panel.item("writer")
-    assert item is not None
+    item = panel.index_of("writer")
     revealed: list[str] = []
     space.selection.reveal_requested.connect(revealed.append)
-    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=panel.tree.visualRect(item.index()).center())
+    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=panel.tree.visualRect(item).center())
     assert space.selection.items == ("writer",)
     assert "writer" in revealed
 
@@ -83,24 +82,19 @@ def test_run_state_and_breakpoints_are_marks(panel: OutlinePanel) -> None:
     run.breakpoints = frozenset({"writer"})
     run.updated.emit(RunUpdate(nodes=frozenset({"writer"})))
     panel.refresh()
-    item = panel.item("writer")
-    assert item is not None
+    item = panel.index_of("writer")
     assert item.data(STATUS_ROLE) == "done"
     assert item.data(BREAKPOINT_ROLE)
-    assert item.accessibleText() == "Writer, done, breakpoint"
+    assert item.data(Qt.ItemDataRole.AccessibleTextRole) == "Writer, done, breakpoint"
     assert not panel.grab().isNull()
 
 
 def test_renaming_and_folding_survive_changes(panel: OutlinePanel, qtbot: QtBot) -> None:
-    item = panel.item("review")
-    assert item is not None
-    panel.tree.collapse(item.index())
+    panel.tree.collapse(panel.index_of("review"))
     document = _space(panel).document
     document.execute(commands.rename(document.workflow, "writer", "Author"), "Rename")
-    qtbot.waitUntil(lambda: panel.item("writer").text() == "Author")  # type: ignore[union-attr]
-    review = panel.item("review")
-    assert review is not None
-    assert not panel.tree.isExpanded(review.index())
+    qtbot.waitUntil(lambda: panel.index_of("writer").data() == "Author")
+    assert not panel.tree.isExpanded(panel.index_of("review"))
 
 
 def test_the_menu_edits(panel: OutlinePanel) -> None:
