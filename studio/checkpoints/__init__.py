@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from studio.checkpoints.marks import Mark
     from studio.checkpoints.memory import MemoryStore
+    from studio.checkpoints.retention import RetentionRules
     from studio.checkpoints.runs import (
         RunRecord,
         RunStore,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         CheckpointNotFound,
         CheckpointStore,
         Codec,
+        RunIsElsewhere,
+        RunWentOn,
         StoreError,
         UnknownType,
     )
@@ -40,9 +43,18 @@ _PLACES = {
     ),
     "studio.checkpoints.marks": ("Mark",),
     "studio.checkpoints.memory": ("MemoryStore",),
+    "studio.checkpoints.retention": ("RetentionRules",),
     "studio.checkpoints.runs": ("RunRecord", "RunStore"),
     "studio.checkpoints.sqlite": ("SqliteStore",),
-    "studio.checkpoints.store": ("CheckpointNotFound", "CheckpointStore", "Codec", "StoreError", "UnknownType"),
+    "studio.checkpoints.store": (
+        "CheckpointNotFound",
+        "CheckpointStore",
+        "Codec",
+        "RunIsElsewhere",
+        "RunWentOn",
+        "StoreError",
+        "UnknownType",
+    ),
 }
 """Modules by what they give: a script that needs little loads little."""
 
@@ -58,8 +70,11 @@ __all__ = [
     "MemoryStore",
     "PendingRequest",
     "QueuedMessage",
+    "RetentionRules",
+    "RunIsElsewhere",
     "RunRecord",
     "RunStore",
+    "RunWentOn",
     "SqliteStore",
     "StoreError",
     "UnknownType",

@@ -46,7 +46,8 @@ CREATE TABLE document (fingerprint TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT
 
 _MARK_SCHEMA = """
 CREATE TABLE IF NOT EXISTS mark (
-    checkpoint TEXT PRIMARY KEY, name TEXT NOT NULL, note TEXT NOT NULL, pinned INTEGER NOT NULL) WITHOUT ROWID
+    checkpoint TEXT PRIMARY KEY, name TEXT NOT NULL, note TEXT NOT NULL, pinned INTEGER NOT NULL,
+    tags TEXT NOT NULL DEFAULT '') WITHOUT ROWID
 """
 
 
@@ -138,6 +139,7 @@ class Database:
         """Held while a transaction waits or works in a thread."""
         self._has_runs = False
         self._version = self._removals = -1
+        self._seen = -1
         self._saves = 0
         self._folding: asyncio.Task[None] | None = None
 
@@ -194,8 +196,15 @@ class Database:
         return bool(self.execute(query).fetchone()[0])
 
     def make_marks(self) -> None:
-        """Makes the table of marks within a transaction, unless it is there."""
+        """Makes the table of marks within a transaction, unless it is there; an early one gets its column of tags."""
         self.execute(_MARK_SCHEMA)
+        if not self.has_tags:
+            self.execute("ALTER TABLE mark ADD COLUMN tags TEXT NOT NULL DEFAULT ''")
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether the marks of this file have tags."""
+        return any(row[1] == "tags" for row in self.execute("PRAGMA table_info(mark)"))
 
     def make_runs(self) -> None:
         """Makes the tables of runs within a transaction, unless they are there."""
@@ -214,6 +223,18 @@ class Database:
         first, changed = self._version < 0, removals != self._removals
         self._version, self._removals = version, removals
         return changed and not first
+
+    def written_elsewhere(self) -> bool:
+        """Whether another connection wrote since the last call; False while this one is busy."""
+        if self.lock.locked():
+            return False
+        seen, self._seen = self._seen, self.execute("PRAGMA data_version").fetchone()[0]
+        return seen not in (-1, self._seen)
+
+    def file_bytes(self) -> int:
+        """What the file and its log take."""
+        parts = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
 
     # -------------------------------------------------------------------------------------------- transactions
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Name, note and pin of a checkpoint."""
+    """Name, note, pin and tags of a checkpoint."""
 
     name: str = ""
     note: str = ""
     pinned: bool = False
+    tags: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.name or self.note or self.pinned)
+        return bool(self.name or self.note or self.pinned or self.tags)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from studio.checkpoints.bodies import Bodies, parsed, written
 from studio.checkpoints.database import Database
@@ -11,6 +11,11 @@ from studio.checkpoints.packing import dumps
 
 _REFERENCE = re.compile(r'\{"[#@]":(\d+)\}')
 """Inside a JSON text the quotation marks are escaped, so a text never looks like this."""
+
+
+def references(text: str) -> list[int]:
+    """The entries that a JSON text refers to."""
+    return list(map(int, _REFERENCE.findall(text)))
 
 
 def remove(database: Database, bodies: Bodies, numbers: Mapping[int, str]) -> int:
@@ -46,7 +51,7 @@ def _detach(database: Database, bodies: Bodies, numbers: Mapping[int, str]) -> s
             execute("UPDATE entry SET body=? WHERE id=?", (written(body), number))
         if parent in numbers:
             execute("UPDATE entry SET parent=? WHERE id=?", (numbers[parent], number))
-        needed.update(map(int, _REFERENCE.findall(dumps(body))))
+        needed.update(references(dumps(body)))
     return needed
 
 
@@ -59,7 +64,7 @@ def _sweep(database: Database, needed: set[int]) -> None:
         if row is None:
             continue
         parent, body = row
-        found: Iterable[int] = [body] if type(body) is int else map(int, _REFERENCE.findall(body))
+        found = [body] if type(body) is int else references(body)
         for entry in (*found, *((parent,) if parent else ())):
             if entry not in needed:
                 needed.add(entry)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from studio.checkpoints.marks import Mark
 from studio.checkpoints.store import CheckpointStore
+
+if TYPE_CHECKING:
+    from studio.checkpoints.retention import RetentionRules
+    from studio.checkpoints.upkeep import Compaction, Discarded, Sizes, Stop
+    from studio.checkpoints.usage import Weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +68,51 @@ class RunStore(CheckpointStore, Protocol):
 
     async def marks(self) -> dict[str, Mark]:
         """All marks by checkpoint."""
+
+    async def claim_run(self, id: str) -> None:
+        """Makes this process the only one that works on a run, until it is released or the process ends, killed or not.
+
+        Raises :class:`studio.checkpoints.leases.RunIsElsewhere`.
+        """
+
+    async def release_run(self, id: str) -> None:
+        """Gives a run up."""
+
+    async def owners(self) -> dict[str, str]:
+        """The runs that other living processes work on, and who these are in words."""
+
+    def changed_elsewhere(self) -> bool:
+        """Whether another process wrote since the last call."""
+
+    async def retention(self) -> RetentionRules:
+        """Which checkpoints are kept."""
+
+    async def set_retention(self, rules: RetentionRules) -> None:
+        """Other rules; they take nothing away by themselves."""
+
+    async def discard(self, text: str, at: float, checkpoints: Collection[str] = (), runs: Collection[str] = ()) -> int:
+        """Takes checkpoints and runs away until they are put back; :meth:`compact` makes it final. Gives a number.
+
+        ``text`` says what it was, ``at`` is the time in unix seconds.
+        """
+
+    async def put_back(self, number: int) -> None:
+        """Undoes one :meth:`discard`."""
+
+    async def discarded(self) -> list[Discarded]:
+        """Everything that can be put back, oldest first."""
+
+    async def sizes(self) -> Sizes:
+        """What the store takes, and how much of it compacting gives back."""
+
+    async def freed_by(self, checkpoints: Iterable[str], runs: Iterable[str] = ()) -> int:
+        """The bytes that only these need."""
+
+    async def weight(self, id: str) -> Weight:
+        """What a checkpoint takes, alone and together with others."""
+
+    async def compact(self, say: Callable[[str], None], stop: Stop) -> Compaction:
+        """Removes for good what was discarded, and gives the room back. ``say`` may be called from a thread.
+
+        Raises :class:`studio.checkpoints.upkeep.Stopped` if ``stop`` came before anything was removed.
+        """

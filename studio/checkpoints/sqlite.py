@@ -25,6 +25,7 @@ from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
+from studio.checkpoints.upkeep import Upkeep
 
 _KINDS: tuple[CheckpointKind, ...] = ("input", "superstep", "answers", "fork")
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
@@ -37,7 +38,7 @@ _KEPT = 10_000
 _info = partial(tuple.__new__, CheckpointInfo)
 
 
-class SqliteStore:
+class SqliteStore(Upkeep):
     """A store in one file; also a :class:`studio.checkpoints.runs.RunStore`. Several processes may use one file."""
 
     def __init__(self, path: str | Path, codec: Codec) -> None:
@@ -308,19 +309,23 @@ class SqliteStore:
         async with self._database.writing() as connection:
             self._database.make_marks()
             if mark:
-                values = (checkpoint, mark.name, mark.note, mark.pinned)
-                connection.execute("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)", values)
+                values = (checkpoint, mark.name, mark.note, mark.pinned, "\n".join(mark.tags))
+                query = "INSERT OR REPLACE INTO mark (checkpoint, name, note, pinned, tags) VALUES (?, ?, ?, ?, ?)"
+                connection.execute(query, values)
             else:
                 connection.execute("DELETE FROM mark WHERE checkpoint=?", (checkpoint,))
 
     async def marks(self) -> dict[str, Mark]:
         """See :meth:`studio.checkpoints.runs.RunStore.marks`."""
         async with self._database.lock:
-            rows = self._all("SELECT checkpoint, name, note, pinned FROM mark", ()) if self._database.has_marks else []
-        return {checkpoint: Mark(name, note, bool(pinned)) for checkpoint, name, note, pinned in rows}
+            has, tags = self._database.has_marks, "tags" if self._database.has_tags else "''"
+            rows = self._all(f"SELECT checkpoint, name, note, pinned, {tags} FROM mark", ()) if has else []
+        return {row[0]: Mark(row[1], row[2], bool(row[3]), tuple(filter(None, row[4].split("\n")))) for row in rows}
 
     async def close(self) -> None:
-        """Folds the log into the file and closes it."""
+        """Gives up what is owned, folds the log into the file and closes it."""
+        if self._owned is not None:
+            self._owned.close()
         await self._database.close()
 
     # ------------------------------------------------------------------------------------------------- reading

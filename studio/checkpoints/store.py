@@ -23,6 +23,23 @@ class CheckpointNotFound(StoreError, KeyError):
         return f"No checkpoint found with the id {self.checkpoint!r}"
 
 
+class RunIsElsewhere(StoreError):
+    """Another process works on this run. ``owner``: who, in words."""
+
+    def __init__(self, owner: str) -> None:
+        super().__init__(f"This branch is at work in {owner}. Go on there, or fork from one of its checkpoints.")
+        self.owner = owner
+
+
+class RunWentOn(StoreError):
+    """Another process has gone on with the run since this one looked at it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This branch went on elsewhere since it was shown here. Show it again to see how it stands now."
+        )
+
+
 class UnknownType(TypeError):
     """A value of a class that the codec does not know; refused when saving, never pickled."""
 

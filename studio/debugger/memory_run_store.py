@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from studio.checkpoints import Codec, Mark, MemoryStore, RunRecord
+from studio.debugger.memory_upkeep import MemoryUpkeep
 
 
-class MemoryRunStore(MemoryStore):
+class MemoryRunStore(MemoryStore, MemoryUpkeep):
     """Branches and checkpoints in memory: gone with the process."""
 
     def __init__(self, codec: Codec) -> None:
-        super().__init__(codec)
+        MemoryStore.__init__(self, codec)
+        MemoryUpkeep.__init__(self)
         self._records: dict[str, RunRecord] = {}
         self._logs: dict[str, list[Any]] = {}
         self._documents: dict[str, str] = {}

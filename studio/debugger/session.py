@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import uuid4
 
-from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore
+from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore, RunWentOn
 from studio.debugger.event_log import EventLog, LoggedFirst
 from studio.debugger.forks import QueueEdits, fork_checkpoint
 from studio.debugger.gate import DebuggerGate, node_path
@@ -364,8 +364,13 @@ class RunSession:
             await runnable.close()
 
     async def _record_start(self) -> None:
+        """From here on the branch is ours. Raises :class:`studio.checkpoints.leases.RunIsElsewhere`."""
         record = self.record
+        await self._store.claim_run(record.id)
         if self.beginning.resumed:
+            newest, begin = await self._store.latest(record.id), self.beginning.checkpoint
+            if newest is not None and begin is not None and newest.id not in (begin.id, begin.parent):
+                raise RunWentOn
             fields = {"state": record.state, "started": record.started, "ended": None}
             await self._store.update_run(record.id, document_fingerprint=record.document_fingerprint, **fields)
         else:
@@ -417,6 +422,7 @@ class RunSession:
             await self._log.close()
             state = self._kept_as or happening.value
             await self._store.update_run(self.record.id, state=state, ended=time.time())
+        await self._store.release_run(self.record.id)
 
 
 class _Nowhere:
