@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from studio.agents.messages import Usage
 from studio.bridge.run_views import BranchView, CheckpointView
@@ -11,6 +13,9 @@ from studio.checkpoints import CheckpointInfo, Mark, RunRecord, RunStore
 from studio.debugger.branches import MAIN, Stretch, ancestry, fork_name, next_number, shown_state
 from studio.debugger.states import INTERRUPTED, RunState
 from studio.engine.events import CheckpointSaved
+
+if TYPE_CHECKING:
+    from studio.checkpoints.upkeep import Discarded
 
 
 class BranchTree:
@@ -23,6 +28,10 @@ class BranchTree:
         self._infos: dict[str, CheckpointInfo] = {}
         self._marks: dict[str, Mark] = {}
         self._own: set[str] = set()
+        self._elsewhere: Mapping[str, str] = {}
+        self.discarded: Sequence[Discarded] = ()
+        """What was taken away and can be put back, oldest first."""
+        self._hidden: list[RunRecord] = []
 
     async def find_waiting(self, store: RunStore) -> None:
         """A branch that had only questions left when its program was killed waits for answers; it lost nothing."""
@@ -33,15 +42,51 @@ class BranchTree:
                 if checkpoint.requests and not checkpoint.messages:
                     view.state = RunState.WAITING.value
 
-    async def load(self, store: RunStore) -> None:
-        """Reads everything there is."""
-        for record in await store.runs():
-            self._records.setdefault(record.id, record)
-        for info in await store.infos():
-            self._infos.setdefault(info.id, info)
-        self._marks.update(await store.marks())
-        self.branches[:] = [self._branch(r) for r in self._records.values()]
-        self.checkpoints[:] = [self._checkpoint(i) for i in self._infos.values()]
+    async def load(self, store: RunStore) -> bool:
+        """Reads what there is; what is shown already stays the same object. Gives whether anything is different."""
+        known = set(self._infos)
+        records = {r.id: r for r in await store.runs()}
+        infos = {i.id: i for i in await store.infos()}
+        marks, elsewhere = await store.marks(), await store.owners()
+        hidden = await store.discarded()
+        hidden_runs = {run for batch in hidden for run in batch.runs}
+        gone = {c for batch in hidden for c in batch.checkpoints}
+        gone |= {i.id for i in infos.values() if i.run in hidden_runs}
+        gone |= known - set(infos)  # what was saved while this was read is not known from before
+        before = self._facts()
+        self._hidden = [r for r in records.values() if r.id in hidden_runs]
+        self._elsewhere, self.discarded = elsewhere, hidden
+        for id in [r for r in self._records if r in hidden_runs or (r not in self._own and r not in records)]:
+            del self._records[id]
+        for id in gone:
+            self._infos.pop(id, None)
+        ours = self._own & set(self._records)
+        self._records.update({r.id: r for r in records.values() if r.id not in hidden_runs and r.id not in ours})
+        self._infos = {**{i: self._infos.get(i, info) for i, info in infos.items() if i not in gone}, **self._infos}
+        self._records = {**{r: self._records[r] for r in records if r in self._records}, **self._records}
+        self._marks = marks
+        self._show()
+        return before != self._facts()
+
+    def _facts(self) -> tuple[object, ...]:
+        branches = tuple((b.branch, b.name, b.state, b.elsewhere) for b in self.branches)
+        return branches, tuple(self._infos), dict(self._marks), len(self.discarded)
+
+    def _show(self) -> None:
+        """Makes the views of what is known."""
+        branches = {b.branch: b for b in self.branches}
+        checkpoints = {c.checkpoint: c for c in self.checkpoints}
+        shown = [branches.get(r.id) or self._branch(r) for r in self._records.values()]
+        for view in shown:
+            record = self._records[view.branch]
+            view.elsewhere = self._elsewhere.get(record.id, "")
+            if record.id not in self._own:
+                view.name, view.state = record.name, shown_state(record, self._own | self._elsewhere.keys())
+        self.branches[:] = shown
+        self.checkpoints[:] = [checkpoints.get(i.id) or self._checkpoint(i) for i in self._infos.values()]
+        for point in self.checkpoints:
+            mark = self.mark(point.checkpoint)
+            point.name, point.note, point.pinned, point.tags = mark.name, mark.note, mark.pinned, mark.tags
 
     def clear(self) -> None:
         """Forgets everything: another workflow is shown."""
@@ -50,16 +95,21 @@ class BranchTree:
         self._records.clear()
         self._infos.clear()
         self._marks.clear()
+        self.discarded = ()
 
     def new_run(self, id: str, text: str) -> RunRecord:
         """The record of a run from an input."""
-        return RunRecord(id, next_number(self._records.values()), MAIN, input=text)
+        return RunRecord(id, next_number(self._taken()), MAIN, input=text)
+
+    def _taken(self) -> list[RunRecord]:
+        """What numbers and names are taken by; what was taken away may come back."""
+        return [*self._hidden, *self._records.values()]
 
     def new_fork(self, id: str, checkpoint: str, note: str) -> RunRecord:
         """The record of a branch from a checkpoint."""
         origin = self.record_of(checkpoint)
-        number = origin.number if origin is not None else next_number(self._records.values())
-        name = fork_name(r.name for r in self._records.values() if r.number == number)
+        number = origin.number if origin is not None else next_number(self._taken())
+        name = fork_name(r.name for r in self._taken() if r.number == number)
         text = origin.input if origin is not None else ""
         return RunRecord(id, number, name, parent_checkpoint=checkpoint, input=text, note=note)
 
@@ -96,7 +146,7 @@ class BranchTree:
         self._marks[checkpoint] = mark
         for view in self.checkpoints:
             if view.checkpoint == checkpoint:
-                view.name, view.note, view.pinned = mark.name, mark.note, mark.pinned
+                view.name, view.note, view.pinned, view.tags = mark.name, mark.note, mark.pinned, mark.tags
 
     def rename(self, branch: str, name: str) -> RunRecord:
         """Another name of a branch; gives its record."""
@@ -106,18 +156,33 @@ class BranchTree:
                 view.name = name
         return record
 
+    def busy_elsewhere(self) -> bool:
+        """Whether another program works on a branch of this workflow."""
+        return bool(self._elsewhere)
+
+    def infos(self) -> list[CheckpointInfo]:
+        """All checkpoints that are shown, in the order they were saved."""
+        return list(self._infos.values())
+
+    def fork_points(self) -> set[str]:
+        """The checkpoints that branches begin at."""
+        return {r.parent_checkpoint for r in self._records.values() if r.parent_checkpoint is not None}
+
+    def emptied(self, gone: Collection[str], keep: Collection[str]) -> tuple[str, ...]:
+        """The branches that lose their last checkpoint; not those whose log the way of another branch leads through."""
+        had = {i.run for i in self._infos.values()}
+        have = {i.run for i in self._infos.values() if i.id not in set(gone)} | set(keep)
+        empty = {run for run in had - have if run in self._records}
+        while True:
+            left = [r for r in self._records.values() if r.id not in empty]
+            needed = {self._infos[r.parent_checkpoint].run for r in left if r.parent_checkpoint in self._infos}
+            if not needed & empty:
+                return tuple(sorted(empty))
+            empty -= needed
+
     def own_checkpoints(self, branch: str) -> list[CheckpointView]:
         """What was saved in a branch."""
         return [view for view in self.checkpoints if view.branch == branch]
-
-    def remove(self, branch: str) -> None:
-        """The branch and what was saved in it are gone."""
-        for view in self.own_checkpoints(branch):
-            self._infos.pop(view.checkpoint, None)
-            self._marks.pop(view.checkpoint, None)
-        self._records.pop(branch, None)
-        self.branches[:] = [b for b in self.branches if b.branch != branch]
-        self.checkpoints[:] = [c for c in self.checkpoints if c.branch != branch]
 
     def branch(self, id: str) -> BranchView | None:
         """The view of a branch."""
@@ -173,4 +238,5 @@ class BranchTree:
             mark.name,
             note=mark.note,
             pinned=mark.pinned,
+            tags=mark.tags,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from studio.bridge.commands import why_not
-from studio.bridge.run_turns import BREAKPOINTS, RunTurns
+from studio.bridge.run_turns import BREAKPOINTS
+from studio.bridge.run_upkeep import RunUpkeep
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
 from studio.debugger.comparison import Comparison
@@ -20,7 +21,7 @@ _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 """Ends that show what happened after the last checkpoint."""
 
 
-class RunModel(RunTurns):
+class RunModel(RunUpkeep):
     """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing."""
 
     # ------------------------------------------------------------------------------------------------- commands
@@ -178,14 +179,21 @@ class RunModel(RunTurns):
             self._move(lambda: self._go_to_end_of(chosen, run=True))
 
     def mark(
-        self, checkpoint: str, *, name: str | None = None, note: str | None = None, pinned: bool | None = None
+        self,
+        checkpoint: str,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        pinned: bool | None = None,
+        tags: Sequence[str] | None = None,
     ) -> None:
-        """Names, describes or pins a checkpoint; what is None stays as it is."""
+        """Names, describes, pins or tags a checkpoint; what is None stays as it is."""
         old = self._tree.mark(checkpoint)
         new = Mark(
             old.name if name is None else name.strip(),
             old.note if note is None else note,
             old.pinned if pinned is None else pinned,
+            old.tags if tags is None else tuple(dict.fromkeys(t for t in (tag.strip() for tag in tags) if t)),
         )
         if new != old:
             self._tree.set_mark(checkpoint, new)
@@ -211,8 +219,12 @@ class RunModel(RunTurns):
         return len({c.branch for c in self.checkpoints if c.parent in own and c.branch != branch})
 
     def delete_branch(self, branch: str) -> None:
-        """Deletes a branch with its checkpoints and its log, for ever. Branches that were forked from it stay."""
-        if self._tree.branch(branch) is not None and self._may("restore"):
+        """Takes a branch with its checkpoints and its log away; :meth:`put_back` undoes it until the file is compacted.
+        Branches that were forked from it stay."""
+        view = self._tree.branch(branch)
+        if view is not None and view.elsewhere:
+            self.failed_to_start.emit(f"{view.name} is at work in {view.elsewhere}. Stop it there first.")
+        elif view is not None and self._may("restore"):
             self._move(lambda: self._delete(branch))
 
     def comparison(self, checkpoint: str) -> Comparison | None:
@@ -239,6 +251,8 @@ class RunModel(RunTurns):
     async def close(self) -> None:
         """Ends what runs and gives the store up. What was active is listed as interrupted next time."""
         self._drawing_timer.stop()
+        self._watch_timer.stop()
+        self.stop_compacting()
         await self._tasks.close()
         try:
             await self._write_kept()

@@ -130,7 +130,9 @@ class RunTurns(ShownRun):
 
     async def _start_new(self, text: str, *, step: bool) -> None:
         await self._leave()
-        await self._opened_store()
+        store = await self._opened_store()
+        if store.changed_elsewhere():
+            await self._tree.load(store)
         assert self._services is not None
         try:
             data = input_value(text, self._services.document())
@@ -253,14 +255,17 @@ class RunTurns(ShownRun):
         record, view, point = self._tree.record(branch), self._tree.branch(branch), self._tree.last_checkpoint(branch)
         if record is None or view is None:
             return
-        if point is not None and view.state not in ENDED:
+        if point is not None and view.state not in ENDED and not view.elsewhere:
             await self._stand_at_end_of(record, view, point, run=run)
         else:
             store = await self._opened_store()
             await self._leave()
             await self._show_moment(branch, None, (await store.load(point)).state if point else {})
             self.branch, self.here = branch, point
-            if view.state == INTERRUPTED:
+            if view.elsewhere:
+                self._views.requests.clear()
+                self._set_state(RunState.IDLE, f"At work in {view.elsewhere}; shown as far as it has saved")
+            elif view.state == INTERRUPTED:
                 self._set_state(RunState.CANCELLED, "Interrupted before the first checkpoint. Run it again.")
             else:
                 self._set_state(RunState(view.state), self._views.failure_text)
@@ -287,8 +292,10 @@ class RunTurns(ShownRun):
         shown = self._session.record.id if self._session is not None else self.branch
         if branch in (shown, self.branch):
             await self._reset()
-        await store.delete_run(branch)
-        self._tree.remove(branch)
+        view = self._tree.branch(branch)
+        name = f"{view.name} of run {view.number}" if view is not None else branch
+        await store.discard(name, time.time(), [c.checkpoint for c in self._tree.own_checkpoints(branch)], [branch])
+        await self._tree.load(store)
         self._tell_tree()
 
     async def _reset(self) -> None:

@@ -195,6 +195,7 @@ class CheckpointView:
     note: str = ""
     """What a person wrote about it."""
     pinned: bool = False
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -213,6 +214,8 @@ class BranchView:
     usage: Usage | None = None
     """Of its own model calls, without those before the fork; None: not known, or nobody reported any."""
     input_text: str = ""
+    elsewhere: str = ""
+    """Who works on it, if that is another program: "another window (process 4711)"."""
 
 
 @dataclass(slots=True)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from studio.checkpoints import CheckpointInfo, Codec, Mark, RunRecord, SqliteStore
+
+if TYPE_CHECKING:
+    from studio.checkpoints.upkeep import Sizes
+    from studio.checkpoints.usage import Weight
 
 _Read = TypeVar("_Read")
 
 
 class WindowStore(SqliteStore):
     """Lists branches and checkpoints and reads logs without holding up the window."""
+
+    program = "another window"
 
     def __init__(self, path: Path, codec: Codec) -> None:
         super().__init__(path, codec)
@@ -35,6 +41,18 @@ class WindowStore(SqliteStore):
     async def marks(self) -> dict[str, Mark]:
         """All marks by checkpoint."""
         return await self._apart(lambda store: store.marks())
+
+    async def freed_by(self, checkpoints: Iterable[str], runs: Iterable[str] = ()) -> int:
+        """The bytes that only these need."""
+        return await self._apart(lambda store: store.freed_by(checkpoints, runs))
+
+    async def sizes(self) -> Sizes:
+        """What the file takes."""
+        return await self._apart(lambda store: store.sizes())
+
+    async def weight(self, id: str) -> Weight:
+        """What a checkpoint takes."""
+        return await self._apart(lambda store: store.weight(id))
 
     async def _apart(self, read: Callable[[SqliteStore], Awaitable[_Read]]) -> _Read:
         async def inside() -> _Read:

@@ -139,7 +139,7 @@ class Database:
         """Held while a transaction waits or works in a thread."""
         self._has_runs = False
         self._version = self._removals = -1
-        self._seen = -1
+        self._seen: int = self.execute("PRAGMA data_version").fetchone()[0]
         self._saves = 0
         self._folding: asyncio.Task[None] | None = None
 
@@ -229,7 +229,7 @@ class Database:
         if self.lock.locked():
             return False
         seen, self._seen = self._seen, self.execute("PRAGMA data_version").fetchone()[0]
-        return seen not in (-1, self._seen)
+        return seen != self._seen
 
     def file_bytes(self) -> int:
         """What the file and its log take."""

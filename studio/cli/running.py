@@ -153,7 +153,10 @@ class _Run:
         if where == "memory":
             return MemoryRunStore(self._codec)
         try:
-            return SqliteStore(run_store(self._workflow.id) if where == "default" else Path(where), self._codec)
+            file = run_store(self._workflow.id) if where == "default" else Path(where)
+            store = SqliteStore(file, self._codec)
+            store.program = "the command line"
+            return store
         except (StoreError, OSError) as error:
             usage(f"The run database cannot be opened: {error}.")
 

@@ -101,8 +101,9 @@ def test_deleting_the_shown_branch_shows_nothing(on_loop: OnLoop) -> None:
         run.delete_branch(str(run.branch))
         await until(lambda: not run.branches and run.can("run")[0], 5)
         assert (run.branch, run.here, run.state, run.supersteps) == (None, None, S.IDLE, [])
-        assert await store.runs() == []
+        assert [batch.text for batch in run.discarded] == ["main of run 1"]
         run.run("again")
         await desk.reach(S.COMPLETED)
+        assert [b.number for b in run.branches] == [2], "the number of a run that can come back is not given again"
 
     assert on_desk(on_loop, three, script, store).problems == []

@@ -57,7 +57,7 @@ def ask_delete(theme: Theme, parent: QWidget, run: RunModel, branch: str) -> Non
         parts.append(counted(marked, tr("1 of them is named or pinned."), tr("{count} of them are named or pinned.")))
     if run.forks_of(branch):
         parts.append(tr("Branches that were forked from it stay, and keep what they need of it."))
-    parts.append(tr("This cannot be undone."))
+    parts.append(tr("It can be put back until the file is compacted."))
     title = tr("Delete {branch} of run {number}?").format(branch=view.name, number=view.number)
     choices = (
         Choice(tr("Delete"), lambda: run.delete_branch(branch)),
