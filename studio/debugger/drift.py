@@ -198,6 +198,7 @@ def _likely(gone: Iterable[Node], fresh: Iterable[Node]) -> Mapping[str, tuple[N
 
 
 def likeness(old: Node, new: Node) -> float:
-    """How alike two nodes are in what they do, from 0 to 1."""
-    texts = [json.dumps(_plain(n), sort_keys=True, ensure_ascii=False)[:4000] for n in (old, new)]
+    """How alike two nodes are in what they do, from 0 to 1. What both leave at its default says nothing."""
+    told = [n.model_dump(mode="json", exclude={"id", "description"}, exclude_defaults=True) for n in (old, new)]
+    texts = [json.dumps(data, sort_keys=True, ensure_ascii=False)[:4000] for data in told]
     return SequenceMatcher(None, texts[0], texts[1], autojunk=False).ratio() if texts[0] != texts[1] else 1.0
