@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Any, Literal
 
 from studio.assembly.wire import from_worker, to_worker
 from studio.document.model import Workflow
+from studio.document.tools import code_modules
 from studio.engine.context import Context
 from studio.engine.events import LinePrinted
 from studio.engine.types import parse_type
 from studio.workers import CallContext, Program, Unit, UserCodeError, Worker
-
-running: ContextVar[Context | None] = ContextVar("running", default=None)
-"""The invocation that a tool call belongs to."""
 
 _MISSING = object()
 _CLASS_NAMES = {"dict": "object", "NoneType": "none"}
@@ -82,7 +79,7 @@ class UserCode:
         self._worker = worker
         self._seconds = seconds
         self.schemas: Mapping[str, Mapping[str, Any]] = {t.name: t.json_schema for t in workflow.types}
-        self._units = [Unit(m.name, m.source) for m in workflow.modules]
+        self._units = [Unit(m.name, m.source) for m in code_modules(workflow)]
         self._program: Program | None = None
 
     @property
@@ -110,12 +107,15 @@ class UserCode:
             await worker.call(target, to_worker(data), host=NodeHost(ctx), timeout=self._seconds, context=context)
         )
 
-    async def bare(self, target: str, arguments: Mapping[str, Any], ctx: Context | None = None) -> Any:
-        """A call by keyword, of a predicate, filter or tool; gives its JSON."""
+    async def bare(
+        self, target: str, arguments: Mapping[str, Any], ctx: Context | None = None, *, limited: bool = True
+    ) -> Any:
+        """A call by keyword, of a predicate, filter or tool; gives its JSON. ``limited``: within the usual time."""
         worker = self._running()
         await worker.use(self.program)
+        limit = self._seconds if limited else None
         given = {name: to_worker(value) for name, value in arguments.items()}
-        return await worker.call(target, given, host=BareHost(ctx), timeout=self._seconds, style="tool")
+        return await worker.call(target, given, host=BareHost(ctx), timeout=limit, style="tool")
 
     def _running(self) -> Worker:
         if self._worker is None:

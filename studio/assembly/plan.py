@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from studio.agents.client import ChatClient
+from studio.agents.mcp import McpFailed, McpServer
 from studio.assembly.agents import Agents
 from studio.assembly.code import UserCode
 from studio.assembly.functions import FilledText, Join, PassOn, UserFunction
@@ -24,6 +25,7 @@ from studio.document.model import (
     GenericNode,
     HumanInputNode,
     JoinNode,
+    McpServerDecl,
     Node,
     SubWorkflowNode,
     TemplateNode,
@@ -54,6 +56,10 @@ class NoClientError(LookupError):
     """There is no client for an agent node; the message is a sentence with the way out."""
 
 
+def _no_server(declared: McpServerDecl) -> McpServer:
+    raise McpFailed(f"Nothing can start the MCP server {declared.name} here")
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """What a plan needs from outside. ``worker`` None: no code can run. ``trusted``: the code of the document may run.
@@ -67,6 +73,8 @@ class Services:
     folder: Path | None = None
     call_seconds: float = 60.0
     inner: Callable[[Workflow, Path | None, tuple[str, ...]], Services] | None = None
+    mcp_server: Callable[[McpServerDecl], McpServer] = _no_server
+    """The server of a declaration; asked only for accepted documents, when an agent's turn begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,7 @@ class _Making:
     def _executors(
         self, document: Workflow, services: Services, code: UserCode, inside: tuple[str, ...], used: set[str]
     ) -> Iterator[tuple[str, Executor]]:
-        agents = Agents(document.tools, code)
+        agents = Agents(document, code, services.mcp_server)
         for node in document.nodes:
             if node.id in used:
                 made = self._executor(node, services, code, agents, inside)

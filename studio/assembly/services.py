@@ -14,6 +14,7 @@ from studio.agents.errors import ProviderError
 from studio.agents.messages import AgentReply
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.openai_client import OpenAIChatClient
+from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.files import FileProblem, read_workflow
@@ -139,6 +140,7 @@ class ServiceSource:
         self._offline: dict[tuple[str, ...], tuple[str, OpenAIChatClient]] = {}
         self._retired: list[ChatClient] = []
         self._workers: dict[tuple[str, ...], Worker] = {}
+        self.mcp = McpServers(secrets)
 
     def services(self, workflow: Workflow, folder: Path | None = None) -> Services:
         """What a plan of this document needs. Starts nothing. ``folder``: where the file is, for linked workflows."""
@@ -146,7 +148,7 @@ class ServiceSource:
 
     async def warm(self, workflow: Workflow) -> None:
         """Starts the worker of a trusted document with code, so that the first call costs no start."""
-        if self._trusts(workflow) and any(True for _ in trust.parts(workflow)):
+        if self._trusts(workflow) and any(part.kind != "mcp" for part in trust.parts(workflow)):
             await self._worker(workflow, (workflow.id,)).start()
 
     async def forget(self, workflow_id: str) -> None:
@@ -154,7 +156,9 @@ class ServiceSource:
         workers = [key for key in self._workers if key[0] == workflow_id]
         models = [key for key in self._offline if key[0] == workflow_id]
         await asyncio.gather(
-            *(self._workers.pop(key).close() for key in workers), *(self._offline.pop(key)[1].close() for key in models)
+            self.mcp.forget(workflow_id),
+            *(self._workers.pop(key).close() for key in workers),
+            *(self._offline.pop(key)[1].close() for key in models),
         )
 
     async def close(self) -> None:
@@ -163,7 +167,7 @@ class ServiceSource:
         clients += [client for _, client in self._offline.values()]
         closing = [c.close() for c in (*clients, *self._retired)] + [w.close() for w in self._workers.values()]
         self._clients, self._offline, self._workers, self._retired = {}, {}, {}, []
-        await asyncio.gather(*closing, return_exceptions=True)
+        await asyncio.gather(self.mcp.close(), *closing, return_exceptions=True)
 
     # --------------------------------------------------------------------------------------------------- internal
 
@@ -179,6 +183,7 @@ class ServiceSource:
             folder=folder,
             call_seconds=self._preferences().call_seconds,
             inner=inner,
+            mcp_server=lambda declared: self.mcp.get(key, declared, folder),
         )
 
     def _worker(self, workflow: Workflow, key: tuple[str, ...]) -> Worker:

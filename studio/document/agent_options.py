@@ -144,6 +144,7 @@ class RunnerAgent(Model):
     temperature: float | None = None
     max_tokens: int | None = None
     tools: tuple[str, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
     handoffs: tuple[str, ...] = ()
 
 

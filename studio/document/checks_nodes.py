@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from studio.document import templates, types
-from studio.document.code import body_problem, defined, module_problem
+from studio.document.checks_tools import call_problems, server_problems, tool_problems, unknown_servers
+from studio.document.code import body_problem, module_problem
 from studio.document.edits import SetFields, SetWorkflow
 from studio.document.facts import Facts
 from studio.document.model import (
@@ -24,9 +24,6 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Fix, Problem
-
-_CALL = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)\Z")
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
 def node_problems(facts: Facts) -> Iterator[Problem]:
@@ -73,6 +70,7 @@ def _agent(facts: Facts, node: AgentNode) -> Iterator[Problem]:
             fix = Fix("Remove it", SetFields("nodes", node.id, {"tools": tuple(t for t in node.tools if t != tool)}))
             message = f"{name} uses the tool {tool}, which this workflow does not have."
             yield Problem("unknown_tool", message, node.id, "tools", fix=fix)
+    yield from unknown_servers(facts, node)
 
 
 def _function(facts: Facts, node: FunctionNode) -> Iterator[Problem]:
@@ -82,7 +80,7 @@ def _function(facts: Facts, node: FunctionNode) -> Iterator[Problem]:
         fix = Fix("Remove the call", SetFields("nodes", node.id, {"call": ""}))
         yield Problem("function_twice", message, node.id, "call", fix=fix)
     elif node.call:
-        yield from _call(facts, node.id, node.call, name)
+        yield from call_problems(facts, node.id, node.call, name)
     else:
         yield from _code(facts, node, node.body, "The function")
     for field in ("accepts", "sends", "yields"):
@@ -97,21 +95,6 @@ def _code(facts: Facts, node: FunctionNode | JoinNode, body: str, what: str) -> 
     if found is not None:
         message = f"The code of {facts.name(node.id)} cannot be read: {found.message}, line {found.line}."
         yield Problem("syntax", message, node.id, "body")
-
-
-def _call(facts: Facts, place: str, call: str, name: str) -> Iterator[Problem]:
-    """``module:function`` of the modules of the document."""
-    parts = _CALL.match(call)
-    if parts is None:
-        yield Problem("call_form", f"{name} calls {call}; write it as module:function.", place, "call")
-        return
-    module = next((m for m in facts.workflow.modules if m.name == parts.group(1)), None)
-    if module is None:
-        message = f"{name} calls {call}, but this workflow has no module {parts.group(1)}."
-        yield Problem("unknown_module", message, place, "call")
-    elif module_problem(module.source) is None and parts.group(2) not in defined(module.source):
-        message = f"{name} calls {call}, but the module {module.name} defines no {parts.group(2)}."
-        yield Problem("unknown_function", message, place, "call")
 
 
 def _type(facts: Facts, place: str, written: str, field: str, what: str) -> Iterator[Problem]:
@@ -175,6 +158,7 @@ def declaration_problems(facts: Facts) -> Iterator[Problem]:
     for field, names in (
         ("modules", [m.name for m in workflow.modules]),
         ("tools", [t.name for t in workflow.tools]),
+        ("mcp_servers", [m.name for m in workflow.mcp_servers]),
         ("types", [t.name for t in workflow.types]),
         ("state", [s.key for s in workflow.state]),
     ):
@@ -182,7 +166,8 @@ def declaration_problems(facts: Facts) -> Iterator[Problem]:
             if count > 1:
                 yield Problem("declared_twice", f"{name or 'An empty name'} is declared twice.", "", field)
     yield from _modules(workflow)
-    yield from _tools(facts)
+    yield from tool_problems(facts)
+    yield from server_problems(facts)
     yield from _types_and_state(facts)
 
 
@@ -195,19 +180,6 @@ def _modules(workflow: Workflow) -> Iterator[Problem]:
         if found is not None:
             message = f"The module {module.name} cannot be read: {found.message}, line {found.line}."
             yield Problem("syntax", message, "", "modules")
-
-
-def _tools(facts: Facts) -> Iterator[Problem]:
-    for tool in facts.workflow.tools:
-        if not _TOOL_NAME.match(tool.name):
-            message = f"“{tool.name}” cannot be the name of a tool: use up to 64 letters, digits, - and _."
-            yield Problem("tool_name", message, "", "tools")
-        if tool.call:
-            yield from (
-                Problem(p.code, p.message, "", "tools") for p in _call(facts, "", tool.call, f"The tool {tool.name}")
-            )
-        elif tool.approval != "caller":
-            yield Problem("tool_without_code", f"The tool {tool.name} calls no function.", "", "tools")
 
 
 def _types_and_state(facts: Facts) -> Iterator[Problem]:

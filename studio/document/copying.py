@@ -79,6 +79,7 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
         types=workflow.types,
         state=workflow.state,
         tools=workflow.tools,
+        mcp_servers=workflow.mcp_servers,
         modules=workflow.modules,
         offline=workflow.offline.model_copy(update={"nodes": scripts}),
         places={k: p for k, p in workflow.places.items() if k in placed or k in inner},
@@ -144,7 +145,7 @@ def piece(workflow: Workflow, ids: Iterable[str]) -> Workflow:
     return Workflow.model_validate({name: getattr(found, name) for name in _PIECE})
 
 
-_PIECE = ("nodes", "edges", "notes", "groups", "types", "state", "tools", "modules", "offline", "places")
+_PIECE = ("nodes", "edges", "notes", "groups", "types", "state", "tools", "mcp_servers", "modules", "offline", "places")
 
 
 def _pasted(
@@ -294,7 +295,7 @@ def _shifted(clipping: Workflow, ids: dict[str, str], place: Place | None) -> di
 def _declarations(workflow: Workflow, clipping: Workflow, ids: dict[str, str]) -> dict[str, Any]:
     """Types, tools, modules and state keys that the document lacks, the scripts of the new nodes, and a start."""
     values: dict[str, Any] = {}
-    keys = {"types": "name", "tools": "name", "modules": "name", "state": "key"}
+    keys = {"types": "name", "tools": "name", "mcp_servers": "name", "modules": "name", "state": "key"}
     for name, key in keys.items():
         have = {getattr(d, key) for d in getattr(workflow, name)}
         new = tuple(d for d in getattr(clipping, name) if getattr(d, key) not in have)

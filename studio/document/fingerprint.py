@@ -50,12 +50,14 @@ def _of_node(workflow: Workflow, node: NodeBase, conditions: list[Any]) -> str:
     tool_names = set(_tool_names(node))
     tools = [t for t in workflow.tools if t.name in tool_names]
     code = isinstance(node, FunctionNode | JoinNode) or (isinstance(node, AgentNode) and calls_code(node))
-    modules = workflow.modules if code or any(t.call for t in tools) else ()
+    servers = [m for m in workflow.mcp_servers if m.name in _server_names(node)]
+    modules = workflow.modules if code or any(t.call or t.source for t in tools) else ()
     types = workflow.types if code or isinstance(node, HumanInputNode) else ()
     return _digest(
         {
             "node": _node(node),
             "tools": [t.model_dump(mode="json") for t in tools],
+            "mcp_servers": [m.model_dump(mode="json") for m in servers],
             "modules": [m.model_dump(mode="json") for m in modules],
             "types": [t.model_dump(mode="json") for t in types],
             "conditions": conditions,
@@ -70,6 +72,15 @@ def _tool_names(node: NodeBase) -> tuple[str, ...]:
         case RunnerNode():
             return tuple(name for agent in node.agents for name in agent.tools)
     return ()
+
+
+def _server_names(node: NodeBase) -> frozenset[str]:
+    match node:
+        case AgentNode():
+            return frozenset(node.mcp_servers)
+        case RunnerNode():
+            return frozenset(name for agent in node.agents for name in agent.mcp_servers)
+    return frozenset()
 
 
 def calls_code(node: AgentNode) -> bool:

@@ -47,6 +47,7 @@ class AgentNode(NodeBase):
     temperature: float | None = None
     max_tokens: int | None = None
     tools: tuple[str, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
     host: Literal["python", "turn_token"] = "python"
     context: Literal["full", "last_agent", "custom"] = "full"
     context_filter: str = ""
@@ -300,13 +301,47 @@ def _no_parameters() -> dict[str, JsonValue]:
 
 
 class ToolDecl(Model):
-    """A function tool: ``call`` names ``module:function`` of the document's modules; ``caller`` tools have none."""
+    """A tool that agents may call.
+
+    Its code is ``source`` (one Python function, written here) or ``call`` (``module:function`` of the document's
+    modules); a tool with approval ``caller`` has none: whoever runs the workflow answers. ``timeout``: seconds of one
+    call; limits count within one session of an agent. ``result``: a text as it is and anything else as JSON, or always
+    JSON. ``has_effects``: it changes something outside, which no rollback undoes.
+    """
 
     name: str
     description: str = ""
     call: str = ""
+    source: str = ""
     parameters: dict[str, JsonValue] = Field(default_factory=_no_parameters)
     approval: Literal["never", "always", "caller"] = "never"
+    timeout: float | None = None
+    max_invocations: int | None = None
+    max_invocation_exceptions: int | None = None
+    result: Literal["text", "json"] = "text"
+    has_effects: bool = False
+
+
+class McpServerDecl(Model):
+    """An MCP server whose tools agents may use.
+
+    ``stdio``: a program (``command``, ``arguments``) that is started in ``folder``, relative to the workflow's file;
+    ``environment`` are the only variables it gets beside the few that every program needs. ``http``: streamable HTTP at
+    ``url`` with ``headers``. Values of variables and headers are texts or references to secrets (``env:NAME``,
+    ``keychain:ID``). ``tools``: names of those that are taken, None for all. ``timeout``: seconds of one call.
+    """
+
+    name: str
+    transport: Literal["stdio", "http"] = "stdio"
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    folder: str = ""
+    environment: dict[str, str] = Field(default_factory=dict)
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    tools: tuple[str, ...] | None = None
+    approval: Literal["unless_read_only", "always", "never"] = "unless_read_only"
+    timeout: float = 60
 
 
 class Note(Model):
@@ -367,6 +402,7 @@ class Workflow(Model):
     state: tuple[StateDecl, ...] = ()
     modules: tuple[ModuleDecl, ...] = ()
     tools: tuple[ToolDecl, ...] = ()
+    mcp_servers: tuple[McpServerDecl, ...] = ()
     notes: tuple[Note, ...] = ()
     groups: tuple[Group, ...] = ()
     offline: OfflineScript = OfflineScript()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from studio.document.model import AgentNode, ToolDecl, Workflow
+from studio.document.tools import target_of
 from studio.export.python_types import FRAMEWORK
 from studio.export.source import Module, literal, long_string, one_line, region, string
 
@@ -49,7 +50,7 @@ def _variable(workflow: Workflow, tool: ToolDecl) -> str:
 
 def _tool(module: Module, tool: ToolDecl, variable: str) -> str:
     module.need(FRAMEWORK, "FunctionTool")
-    name, _, function = tool.call.partition(":")
+    name, _, function = target_of(tool).partition(":")
     lines = [f"    name={string(tool.name)},", f"    description={long_string(tool.description, 1)},"]
     if tool.approval != "caller" and name:
         module.need(".", name)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.document.tools import code_modules
 from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, smoke
 from studio.export.agents import VARIABLES, agents_module
@@ -53,6 +54,8 @@ def _check(workflow: Workflow) -> None:
             raise ExportProblem(f"{node.name or node.id} is of a kind ({node.kind}) that cannot be written as code.")
         if isinstance(node, AgentNode) and node.host == "turn_token":
             raise ExportProblem(f"{node.name} uses the C# turn token host, which has no Python code yet.")
+        if isinstance(node, AgentNode) and node.mcp_servers:
+            raise ExportProblem(f"{node.name} uses MCP servers, which have no Python code yet.")
 
 
 def _package(workflow: Workflow, layout: str, folder: Path | None, *, inner: bool) -> dict[str, str]:
@@ -71,8 +74,9 @@ def _package(workflow: Workflow, layout: str, folder: Path | None, *, inner: boo
     if workflow.state or needed:
         initial = literal({declared.key: declared.initial for declared in workflow.state})
         files["state.py"] = resource("export", "state.py.txt").read_text(encoding="utf-8").format(initial=initial)
-    names = [module.name for module in workflow.modules]
-    for module in workflow.modules:
+    modules = code_modules(workflow)
+    names = [module.name for module in modules]
+    for module in modules:
         path = f"{module.name.replace('.', '/')}.py"
         if path in files:
             raise ExportProblem(f"The module {module.name} has the name of a file of the export; give it another name.")

@@ -29,6 +29,7 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.tools import code_modules, module_of
 from studio.files.code_blocks import EDGES, HEAD, Code, digest, taken_apart
 from studio.files.plain import document_data
 from studio.importers.own_agents import agent_fields
@@ -165,7 +166,7 @@ class _Reading:
             written = self._digests("regions").get(f"{path}:{owner}")
             if written is None or written == digest(text):
                 continue
-            edit = _user_code(workflow, path, owner, _absolute(text, [m.name for m in workflow.modules]))
+            edit = _user_code(workflow, path, owner, _absolute(text, [m.name for m in code_modules(workflow)]))
             if edit is None:
                 self.note("code_outside_region", owner, f"New user code in {path} belongs to nothing.", "info")
             else:
@@ -231,6 +232,10 @@ def _user_code(workflow: Workflow, path: str, owner: str, text: str) -> Edit | N
             m.model_copy(update={"source": text + "\n"}) if m.name == owner else m for m in workflow.modules
         )
         return SetWorkflow({"modules": modules})
+    written = [t for t in workflow.tools if t.source.strip() and module_of(t) == owner]
+    if path.endswith(f"{owner}.py") and written:
+        tools = (t.model_copy(update={"source": text + "\n"}) if t in written else t for t in workflow.tools)
+        return SetWorkflow({"tools": tuple(tools)})
     return _condition(workflow, owner, text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,7 @@ from studio.document.model import (
     FanOutEdge,
     FunctionNode,
     JoinNode,
+    McpServerDecl,
     SubWorkflowNode,
     SwitchEdge,
     Workflow,
@@ -59,8 +61,12 @@ def parts(workflow: Workflow, inside: str = "") -> Iterator[Part]:
     for module in workflow.modules:
         yield Part("module", inside + module.name, module.source)
     for tool in workflow.tools:
-        if tool.call:
+        if tool.source.strip():
+            yield Part("tool", inside + tool.name, tool.source)
+        elif tool.call:
             yield Part("call", inside + tool.name, tool.call)
+    for server in workflow.mcp_servers:
+        yield Part("mcp", inside + server.name, server_text(server))
     if workflow.interpreter:
         yield Part("interpreter", inside, workflow.interpreter)
 
@@ -102,6 +108,18 @@ def _conditions(workflow: Workflow) -> Iterator[tuple[str, Condition | None]]:
                 yield f"{edge.id}.{target}", condition
 
 
+def server_text(server: McpServerDecl) -> str:
+    """What a person accepts of an MCP server: the program with every argument, where it runs and all that it is given;
+    for one that is reached over the network its address and what is sent along."""
+    if server.transport == "http":
+        lines = [f"address: {server.url}", *(f"header: {name}={value}" for name, value in server.headers.items())]
+        return "\n".join(lines)
+    command = " ".join(shlex.quote(word) for word in (server.command, *server.arguments))
+    folder = [f"folder: {server.folder}"] if server.folder else []
+    variables = [f"variable: {name}={value}" for name, value in server.environment.items()]
+    return "\n".join([f"program: {command}", *folder, *variables])
+
+
 def executable_parts(workflow: Workflow) -> list[tuple[str, str]]:
     """Place and text of everything that would be executed."""
     return [(part.place, part.text) for part in parts(workflow)]
@@ -121,7 +139,7 @@ class TrustList:
 
     def untrusted(self, workflow: Workflow) -> list[Part]:
         """The parts that nobody accepted; empty: the document may run."""
-        return [p for p in parts(workflow) if p.digest not in self._stored and p.digest not in self._typed]
+        return [p for p in parts(workflow) if not self.accepts(p)]
 
     def is_trusted(self, workflow: Workflow) -> bool:
         """Whether every part of the document is accepted; a document without code is."""
@@ -131,14 +149,27 @@ class TrustList:
         """Accepts all code of the document, from now on and after a restart."""
         self._accept(p.digest for p in parts(workflow))
 
+    def accept(self, part: Part) -> None:
+        """Accepts one part, from now on and after a restart."""
+        self._accept((part.digest,))
+
+    def accepts(self, part: Part) -> bool:
+        """Whether this part is accepted."""
+        return part.digest in self._stored or part.digest in self._typed
+
     def accept_typed(self, before: Workflow, after: Workflow) -> None:
-        """Accepts what typing added. A change of code that is itself not accepted stays unaccepted."""
+        """Accepts what typing added. A change of code that is itself not accepted stays unaccepted.
+
+        MCP servers are not accepted by typing: each command line and each address is asked about as a whole.
+        """
         logic = ("nodes", "edges", "modules", "tools", "interpreter")
         if all(getattr(before, name) is getattr(after, name) for name in logic):
             return
         old = {(p.kind, p.place): p.digest for p in parts(before)}
         for part in parts(after):
             previous = old.get((part.kind, part.place))
+            if part.kind == "mcp":
+                continue
             if previous is None or previous in self._stored or previous in self._typed:
                 self._typed.add(part.digest)
 

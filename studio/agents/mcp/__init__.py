@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from studio.agents.mcp.server import McpFailed, McpServer, McpState, close_all
 from studio.agents.mcp.settings import Approvals, HttpServer, StdioServer, child_environment
-from studio.agents.mcp.tools import agent_tools, unique_names
+from studio.agents.mcp.tools import Chosen, agent_tools, approval_of, unique_names
 
 __all__ = [
     "Approvals",
+    "Chosen",
     "HttpServer",
     "McpFailed",
     "McpServer",
     "McpState",
     "StdioServer",
     "agent_tools",
+    "approval_of",
     "child_environment",
     "close_all",
     "unique_names",

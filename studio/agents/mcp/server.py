@@ -26,7 +26,8 @@ class McpFailed(Exception):
 class McpServer:
     """Starts at the first call, and again when it has failed: after 1, 2, 4 … 30 s, five times at most.
 
-    ``changed`` hears every change of the state; :attr:`log` has what the server said beside the protocol.
+    ``changed`` hears every change of the state; :attr:`log` has what the server said beside the protocol. ``resolve``
+    gives the settings with their secrets, anew for each start; without it they are ``settings`` as they are.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class McpServer:
         *,
         changed: Callable[[McpServer], None] | None = None,
         record: Recorder | None = None,
+        resolve: Callable[[], Awaitable[ServerSettings]] | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.settings = settings
@@ -42,10 +44,13 @@ class McpServer:
         self.problem = ""
         """Why it failed."""
         self.log: deque[str] = deque(maxlen=1000)
+        self.tools: list[Any] = []
+        """What it offered when it was last asked."""
         self.legacy = False
         """Whether it is begun with in the older way at once."""
         self._changed = changed
         self._record = record
+        self._resolve = resolve
         self._sleep = sleep
         self._client: Any = None
         self._transport: StdioTransport | None = None
@@ -90,6 +95,7 @@ class McpServer:
             raise
         except Exception as error:
             raise McpFailed(self._words(error)) from error
+        self.tools = found
         return found
 
     async def ready(self) -> Any:
@@ -156,10 +162,11 @@ class McpServer:
 
     async def _connection(self, stack: AsyncExitStack) -> Any:
         self.problem = ""
-        if isinstance(self.settings, StdioServer):
-            self._transport = StdioTransport(self.settings, self.log.append, self._on_exit, self._record)
+        settings = self.settings if self._resolve is None else await self._resolve()
+        if isinstance(settings, StdioServer):
+            self._transport = StdioTransport(settings, self.log.append, self._on_exit, self._record)
             return self._transport
-        return await _http(self.settings, stack)
+        return await _http(settings, stack)
 
     def _on_exit(self, code: int) -> None:
         """The program has ended, whoever wanted it."""

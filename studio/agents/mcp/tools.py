@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from studio.agents.mcp.server import McpFailed, McpServer
@@ -15,13 +16,24 @@ _NAME = 64
 _DESCRIPTION = 4000
 
 
-async def agent_tools(servers: Iterable[McpServer]) -> list[Tool]:
-    """All tools of all servers, under names that differ. Raises :class:`McpFailed` if one cannot be asked."""
-    found: list[tuple[McpServer, Any]] = []
-    for server in servers:
-        found += [(server, tool) for tool in await server.list_tools()]
-    names = unique_names([(server.settings.name, tool.name) for server, tool in found])
-    return [_tool(server, tool, name) for (server, tool), name in zip(found, names, strict=True)]
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A server and what is taken of it: ``tools`` by name, None for all; ``approvals`` None: as its settings say."""
+
+    server: McpServer
+    tools: Sequence[str] | None = None
+    approvals: Approvals | None = None
+
+
+async def agent_tools(servers: Iterable[McpServer | Chosen]) -> list[Tool]:
+    """The tools of all servers, under names that differ. Raises :class:`McpFailed` if one cannot be asked."""
+    found: list[tuple[Chosen, Any]] = []
+    for given in servers:
+        chosen = given if isinstance(given, Chosen) else Chosen(given)
+        offered = await chosen.server.list_tools()
+        found += [(chosen, tool) for tool in offered if chosen.tools is None or tool.name in chosen.tools]
+    names = unique_names([(chosen.server.settings.name, tool.name) for chosen, tool in found])
+    return [_tool(chosen, tool, name) for (chosen, tool), name in zip(found, names, strict=True)]
 
 
 def unique_names(tools: Sequence[tuple[str, str]]) -> list[str]:
@@ -37,12 +49,14 @@ def unique_names(tools: Sequence[tuple[str, str]]) -> list[str]:
     return names
 
 
-def _tool(server: McpServer, tool: Any, name: str) -> Tool:
+def _tool(chosen: Chosen, tool: Any, name: str) -> Tool:
     description = (tool.description or tool.title or tool.name)[:_DESCRIPTION]
-    return Tool(name, description, tool.input_schema, _caller(server, tool), _approval(server.settings.approvals, tool))
+    approvals = chosen.approvals or chosen.server.settings.approvals
+    return Tool(name, description, tool.input_schema, _caller(chosen.server, tool), approval_of(approvals, tool))
 
 
-def _approval(approvals: Approvals, tool: Any) -> Approval:
+def approval_of(approvals: Approvals, tool: Any) -> Approval:
+    """Whether a person is asked about a tool of a server."""
     reads = tool.annotations is not None and tool.annotations.read_only_hint is True
     return "never" if approvals == "never" or (approvals == "unless_read_only" and reads) else "always"
 

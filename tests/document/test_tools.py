@@ -1,0 +1,196 @@
+"""Tools of a document: what code says about itself, and what is wrong with a declaration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from studio.document import tools
+from studio.document.model import AgentNode, McpServerDecl, ModuleDecl, ToolDecl, TypeDecl, Workflow
+from studio.document.validate import problems
+
+WEATHER = '''
+from typing import Annotated, Literal
+
+UNITS = ("c", "f")
+
+
+async def get_weather(
+    city: Annotated[str, "Name of the city"],
+    days: int = 3,
+    unit: Literal["c", "f"] = "c",
+    tags: list[str] | None = None,
+    exact: bool = False,
+    *,
+    near: "dict[str, float]" = UNITS,
+) -> str:
+    """Tells the weather
+    of a city.
+
+    More words.
+
+    Args:
+        days: How many days ahead.
+        near (dict): Places around.
+    """
+    return city
+
+
+def _hidden(x): ...
+'''
+
+
+def test_a_signature_becomes_json_schema() -> None:
+    (found,) = tools.signatures(WEATHER)
+    assert (found.name, found.description, found.is_async) == ("get_weather", "Tells the weather of a city.", True)
+    assert found.returns == "str"
+    assert found.unclear == ()
+    assert found.parameters == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Name of the city"},
+            "days": {"type": "integer", "description": "How many days ahead.", "default": 3},
+            "unit": {"type": "string", "enum": ["c", "f"], "default": "c"},
+            "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+            "exact": {"type": "boolean", "default": False},
+            "near": {
+                "type": "object",
+                "additionalProperties": {"type": "number"},
+                "description": "Places around.",
+            },
+        },
+        "required": ["city"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        ("str", {"type": "string"}),
+        ("float | int", {"type": ["number", "integer"]}),
+        ("Optional[int]", {"type": ["integer", "null"]}),
+        ("Union[str, list[int]]", {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}),
+        ("Literal[1, 2]", {"type": "integer", "enum": [1, 2]}),
+        ("Literal['a', None]", {"enum": ["a", None]}),
+        ("dict[str, Any]", {"type": "object", "additionalProperties": True}),
+        ("typing.Sequence[bool]", {"type": "array", "items": {"type": "boolean"}}),
+        ("Score", {"type": "object", "properties": {"score": {"type": "integer"}}}),
+        ("list[Score]", {"type": "array", "items": {"type": "object", "properties": {"score": {"type": "integer"}}}}),
+    ],
+)
+def test_annotations(written: str, schema: Any) -> None:
+    score = TypeDecl.model_validate(
+        {"name": "Score", "schema": {"type": "object", "properties": {"score": {"type": "integer"}}}}
+    )
+    (found,) = tools.signatures(f"def f(x: {written}): ...", [score])
+    assert found.parameters["properties"] == {"x": schema}
+    assert found.unclear == ()
+
+
+@pytest.mark.parametrize("parameter", ["x", "x: Path", "x: Callable[[], None]", "x: 'not ( python'"])
+def test_what_has_no_schema_is_said(parameter: str) -> None:
+    (found,) = tools.signatures(f"def f({parameter}): ...")
+    assert found.unclear == ("x",)
+    assert found.parameters["properties"] == {"x": {}}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def f(:", "invalid syntax"),
+        ("x = 1", "it defines no function"),
+        ("def _f(): ...", "it defines no function"),
+        ("def f(x, /): ...", "parameters before / cannot be given by name"),
+    ],
+)
+def test_code_that_is_no_tool(source: str, message: str) -> None:
+    found = tools.source_problem(source)
+    assert found is not None
+    assert message in found.message
+
+
+def test_where_the_code_of_a_tool_is() -> None:
+    written = ToolDecl(name="get-weather", source=WEATHER, call="ignored:f")
+    assert tools.target_of(written) == "tool_get_weather:get_weather"
+    assert tools.target_of(ToolDecl(name="a", call="m:f")) == "m:f"
+    assert tools.target_of(ToolDecl(name="a", call="m:f", approval="caller")) == ""
+    module = ModuleDecl(name="m", source="def f(): ...\ndef _g(): ...\nasync def h(): ...")
+    flow = Workflow(modules=(module,), tools=(written, ToolDecl(name="b", approval="caller", source="def f(): ...")))
+    assert [m.name for m in tools.code_modules(flow)] == ["m", "tool_get_weather"]
+    assert tools.importable(flow) == ["m:f", "m:h"]
+
+
+def flow(*tools: ToolDecl, servers: tuple[McpServerDecl, ...] = (), **agent: Any) -> Workflow:
+    node = AgentNode(id="writer", name="Writer", instructions="Write.", **agent)
+    module = ModuleDecl(name="m", source="def f(city: str, days: int = 3): ...\ndef any(**more): ...")
+    return Workflow(start="writer", nodes=(node,), tools=tools, modules=(module,), mcp_servers=servers)
+
+
+def codes(workflow: Workflow) -> list[str]:
+    return [p.code for p in problems(workflow)]
+
+
+def properties(*names: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {} for name in names}}
+
+
+def test_tools_that_are_in_order() -> None:
+    said = flow(
+        ToolDecl(name="a", call="m:f", parameters=properties("city")),
+        ToolDecl(name="b", source="def b(): ..."),
+        ToolDecl(name="c", approval="caller"),
+        ToolDecl(name="d", call="m:any", parameters=properties("anything")),
+        ToolDecl(name="e", call="m:f", parameters={"type": "object"}),
+        servers=(McpServerDecl(name="s", command="x"), McpServerDecl(name="h", transport="http", url="https://h/mcp")),
+        mcp_servers=("s", "h"),
+        tools=("a", "b", "c"),
+    )
+    assert [p.message for p in problems(said) if p.code != "tool_parameters"] == []
+    assert [p.message for p in problems(said)] == ["The tool e declares parameters but the function also needs: city."]
+
+
+@pytest.mark.parametrize(
+    ("tool", "code"),
+    [
+        (ToolDecl(name="bad name", call="m:any"), "tool_name"),
+        (ToolDecl(name="a"), "tool_without_code"),
+        (ToolDecl(name="a", source="def ("), "syntax"),
+        (ToolDecl(name="a", call="m:nothing"), "unknown_function"),
+        (ToolDecl(name="a", call="n:f"), "unknown_module"),
+        (ToolDecl(name="a", call="m:any", timeout=0), "tool_limit"),
+        (ToolDecl(name="a", call="m:f", parameters=properties("city", "town")), "tool_parameters"),
+    ],
+)
+def test_problems_of_tools(tool: ToolDecl, code: str) -> None:
+    assert codes(flow(tool)) == [code]
+
+
+def test_the_fix_takes_the_parameters_from_the_code() -> None:
+    said = flow(ToolDecl(name="a", call="m:f"))
+    (problem,) = problems(said)
+    assert problem.fix is not None
+    changed = problem.fix.edit.apply(said).workflow
+    assert changed.tools[0].parameters["required"] == ["city"]
+    assert codes(changed) == []
+
+
+@pytest.mark.parametrize(
+    ("server", "code"),
+    [
+        (McpServerDecl(name="bad name", command="x"), "server_name"),
+        (McpServerDecl(name="s"), "server_command"),
+        (McpServerDecl(name="s", transport="http", url="ftp://x"), "server_url"),
+        (McpServerDecl(name="s", transport="http", url="http://a:b@x/mcp"), "server_url"),
+        (McpServerDecl(name="s", command="x", timeout=0), "server_timeout"),
+    ],
+)
+def test_problems_of_servers(server: McpServerDecl, code: str) -> None:
+    assert codes(flow(servers=(server,))) == [code]
+
+
+def test_an_agent_that_uses_an_unknown_server_can_be_fixed() -> None:
+    said = flow(mcp_servers=("gone",))
+    (problem,) = problems(said)
+    assert problem.code == "unknown_server"
+    assert problem.fix is not None
+    assert codes(problem.fix.edit.apply(said).workflow) == []
