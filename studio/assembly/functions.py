@@ -50,7 +50,11 @@ class UserFunction(FunctionExecutor):
     async def _run(self, data: Any, ctx: Context) -> None:
         node = self._node
         given = value_text(data) if is_taken_as_text(data, node.accepts) else data
-        result = await self._code.run(self._target, given, ctx)
+        self.give(await self._code.run(self._target, given, ctx), ctx)
+
+    def give(self, result: Any, ctx: Context) -> None:
+        """Sends and yields a result as the settings of the node want it."""
+        node = self._node
         if result is None:
             return
         if split(node.sends):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from studio.bridge.commands import why_not
-from studio.bridge.run_turns import BREAKPOINTS
 from studio.bridge.run_upkeep import RunUpkeep
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
@@ -111,10 +110,7 @@ class RunModel(RunUpkeep):
 
     def toggle_breakpoint(self, node: str) -> None:
         """Sets a breakpoint on a node or takes it away; holds for the run in progress too."""
-        self._set_breakpoints(self._live_breakpoints ^ {node})
-        if self._view_state is not None:
-            self._view_state.set(BREAKPOINTS, sorted(self._live_breakpoints))
-        self.breakpoints_changed.emit()
+        self.setup.toggle("node", node)
 
     def edit_queued(self, message: str, text: str) -> None:
         """Changes the text of a queued message; the run goes on as a fork."""

@@ -16,7 +16,6 @@ from studio.bridge.refusals import Refusals
 from studio.bridge.run_services import RunServices
 from studio.bridge.run_views import BranchView, RunUpdate
 from studio.bridge.shown_run import ShownRun
-from studio.bridge.view_state import ViewState
 from studio.checkpoints import Checkpoint, CheckpointNotFound, RunRecord, RunStore
 from studio.debugger.answers import ValueProblem, input_value
 from studio.debugger.branches import replay
@@ -28,7 +27,6 @@ from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
-BREAKPOINTS = "breakpoints"
 _RESTS_AFTER_MS = 300
 """Milliseconds after the last edit at which the drawing counts as at rest."""
 
@@ -50,22 +48,14 @@ class RunTurns(ShownRun):
         self._drawing_timer.setInterval(_RESTS_AFTER_MS)
         self._drawing_timer.timeout.connect(self._on_drawing_timer_timeout)
         self._unwritten: list[Callable[[RunStore], Awaitable[None]]] = []
-        self._live_breakpoints: set[str] = set()
         self._tasks = OwnedTasks(self._fail)
-        self._view_state: ViewState | None = None
         if services is not None:
             self._open(services)
 
     def _open(self, services: RunServices) -> None:
-        self._view_state = ViewState(services.document().id)
-        self._set_breakpoints(set(self._view_state.get(BREAKPOINTS, [])))
+        self.setup.open(services.document().id)
         if services.store_exists():
             self._tasks.turn(self._list_branches)
-
-    def _set_breakpoints(self, breakpoints: set[str]) -> None:
-        self._live_breakpoints.clear()
-        self._live_breakpoints.update(breakpoints)
-        self.breakpoints = frozenset(breakpoints)
 
     def _fail(self, sentence: str) -> None:
         """A turn did not reach its goal: without a session nothing is prepared or paused any more."""
@@ -370,7 +360,9 @@ class RunTurns(ShownRun):
             services.codec,
             sink=self._pump,
             changed=self._on_session_changed,
-            breakpoints=self._live_breakpoints,
+            breakpoints=self.setup.breakpoints,
+            overrides=self.setup.overrides,
+            document=document,
             name_of=lambda node: names.get(node) or node,
         )
         self._session = session

@@ -12,6 +12,7 @@ from studio.bridge.branch_tree import BranchTree
 from studio.bridge.event_pump import EventPump
 from studio.bridge.folding import RunViews
 from studio.bridge.queued_views import queued_views
+from studio.bridge.run_setup import RunSetup
 from studio.bridge.run_views import (
     BranchView,
     CheckpointView,
@@ -42,6 +43,7 @@ class ShownRun(QObject):
     updated = Signal(object)
     """RunUpdate, at most once per frame."""
     breakpoints_changed = Signal()
+    """Breakpoints, pins, muted nodes or mocked tools changed."""
     failed_to_start = Signal(str)
     """A run could not start, or a command could not be carried out; a whole sentence with the way out."""
 
@@ -59,7 +61,11 @@ class ShownRun(QObject):
         self.here: str | None = None
         """The checkpoint that the shown state comes from."""
         self.queued: list[QueuedView] = []
+        self.setup = RunSetup(self)
+        """Breakpoints, pins, muted nodes and mocked tools."""
         self.breakpoints: frozenset[str] = frozenset()
+        """Nodes with an enabled breakpoint."""
+        self.setup.changed.connect(self._on_setup_changed)
         self._tree = BranchTree()
         self.checkpoints: list[CheckpointView] = self._tree.checkpoints
         self.branches: list[BranchView] = self._tree.branches
@@ -103,6 +109,10 @@ class ShownRun(QObject):
         events tell."""
         now = self.events[-1].t if len(self.events) else 0.0
         return sum(step.worked(self.invocations, now) for step in self.supersteps)
+
+    def _on_setup_changed(self) -> None:
+        self.breakpoints = self.setup.breakpoints.places("node")
+        self.breakpoints_changed.emit()
 
     def _on_session_changed(self) -> None:
         self._state_pending = True

@@ -1,14 +1,19 @@
-"""Where a session holds its run: at superstep boundaries, and before nodes with a breakpoint."""
+"""Where a session holds its run: at superstep boundaries, at breakpoints, and before nodes while it is stepped."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from studio.agents.messages import ToolCall
 from studio.checkpoints import QueuedMessage
+from studio.debugger.breakpoints import Breakpoint, Breakpoints
+from studio.debugger.holds import At, BoundaryHit, Cause, HeldNode, node_path
 from studio.debugger.states import Happening
+from studio.debugger.watching import Watch
+from studio.engine import events as ev
+from studio.engine.gate import Hooks
 
 _SETTLE_TURNS = 4
 """Loop turns in which another delivery of the same superstep may still start a node."""
@@ -16,40 +21,37 @@ _FRAME = 0.016
 _CALLS_PER_FRAME = 4
 
 
-def node_path(node: str, inside: Sequence[str]) -> str:
-    """How breakpoints name a node: its id, or ``sub/inner`` inside a sub-workflow."""
-    return "/".join((*inside, node))
-
-
-@dataclass(eq=False, slots=True)
-class HeldNode:
-    """An invocation that waits at a breakpoint."""
-
-    node: str
-    sources: tuple[str, ...]
-    data: Any
-    go: asyncio.Future[None]
-
-
-class DebuggerGate:
-    """Implements :class:`studio.engine.gate.Gate`. ``tell`` is called for every happening, ``flush`` is awaited at each
-    boundary so that the log holds the supersteps that are over."""
+class DebuggerGate(Hooks):
+    """The engine's hooks. ``tell`` is called for every happening, ``flush`` is awaited at each boundary so that the log
+    holds the supersteps that are over."""
 
     def __init__(
-        self, breakpoints: Collection[str], tell: Callable[[Happening], None], flush: Callable[[], Awaitable[None]]
+        self,
+        breakpoints: Breakpoints,
+        tell: Callable[[Happening], None],
+        flush: Callable[[], Awaitable[None]],
+        watch: Watch | None = None,
     ) -> None:
         self._breakpoints = breakpoints
         self._tell = tell
         self._flush = flush
+        self.watch = watch or Watch(breakpoints, lambda _breakpoint, _path, _text: None)
         self._passes: int | None = None
         self._boundary: asyncio.Future[None] | None = None
         self._running: dict[str, str] = {}
         self._frame = self._calls = 0
+        self._by_node = False
+        self._grants = 0
+        """Invocations that may begin while the run is stepped node by node."""
+        self._run_to = ""
+        self._failed: BaseException | None = None
         self.superstep = 0
         """The superstep that runs, or the one that waits at its boundary."""
         self.queued: tuple[QueuedMessage, ...] = ()
         """The messages that superstep delivers."""
         self.held: list[HeldNode] = []
+        self.boundary_hits: tuple[BoundaryHit, ...] = ()
+        """The breakpoints that hold the run at the boundary."""
 
     # ------------------------------------------------------------------------------------------------- commands
 
@@ -59,17 +61,40 @@ class DebuggerGate:
 
     def let_run(self) -> None:
         """Holds at no boundary, and lets go what is held."""
-        self._passes = None
+        self._passes, self._by_node = None, False
         self._let_go()
 
     def step(self) -> None:
         """Lets go what is held, to the next boundary."""
-        self._passes = 0
+        self._passes, self._by_node = 0, False
         self._let_go()
+
+    def step_node(self) -> None:
+        """Lets one invocation run: the first of the held ones, or the first of the next superstep."""
+        self._passes, self._by_node = 0, True
+        self._grants = 0
+        inside = next((h for h in self.held if h.at not in ("before", "error")), None)
+        if inside is not None:  # it goes on to its own end
+            self._release(inside)
+        elif self.held:
+            self._release(self.held[0])
+        else:
+            self._grants = 1
+            self._let_go()
+
+    def run_to(self, path: str) -> None:
+        """Holds before the next invocation of a node, once. What is held is let go with :meth:`let_run`."""
+        self._run_to = path
+
+    def _release(self, held: HeldNode) -> None:
+        self.held.remove(held)
+        if not held.go.done():
+            held.go.set_result(None)
 
     def _let_go(self) -> None:
         waiting = [node.go for node in self.held]
         self.held.clear()
+        self.boundary_hits = ()
         if self._boundary is not None:
             waiting.append(self._boundary)
             self._boundary = None
@@ -83,12 +108,15 @@ class DebuggerGate:
         """Between supersteps."""
         self.superstep = superstep
         self.queued = tuple(queued)
+        self._failed = None
         await self._flush()
-        if self._passes is None:
-            return
-        if self._passes > 0:
-            self._passes -= 1
-            return
+        self.boundary_hits = tuple(self.watch.take_boundary(superstep, self.queued))
+        if not self.boundary_hits:
+            if self._passes is None:
+                return
+            if self._passes > 0:
+                self._passes -= 1
+                return
         self._boundary = asyncio.get_running_loop().create_future()
         self._tell(Happening.HELD)
         await self._boundary
@@ -96,21 +124,49 @@ class DebuggerGate:
     async def before_node(self, node: str, sources: tuple[str, ...], data: Any, inside: tuple[str, ...]) -> None:
         """Before one invocation."""
         path = node_path(node, inside)
-        if path not in self._breakpoints:
+        found = self._at(self._breakpoints.at("node", "before"), path, data)
+        found = self.watch.take_delivered(path, sources) or found
+        if found is not None:
+            await self._hold(path, sources, data, breakpoint=found)
+        elif path == self._run_to:
+            self._run_to, self._passes = "", None
+            await self._hold(path, sources, data, cause="here")
+        elif self._by_node and not self._grants:
+            await self._hold(path, sources, data, cause="step")
+        elif self._by_node:
+            self._grants -= 1
+
+    async def after_node(self, node: str, data: Any, given: tuple[Any, ...], inside: tuple[str, ...]) -> None:
+        """After an invocation, before its end is told."""
+        path = node_path(node, inside)
+        changed = self.watch.changed.pop(path, None)
+        given_data = given[0] if given else None
+        found = self._at(self._breakpoints.at("node", "after"), path, given_data)
+        if changed:
+            breakpoint, key = changed[0]
+            await self._hold(path, (), given_data, at="after", breakpoint=breakpoint, detail=key)
+        elif found is not None:
+            await self._hold(path, (), given_data, at="after", breakpoint=found)
+
+    async def node_failed(self, node: str, data: Any, error: Exception, inside: tuple[str, ...]) -> None:
+        """Before the failing superstep is given up; the nodes around an inner one that failed fail with it."""
+        if error is self._failed:
             return
-        held = HeldNode(path, sources, data, asyncio.get_running_loop().create_future())
-        self.held.append(held)
-        self._tell(Happening.BREAKPOINT_HIT)
-        self._look_whether_quiet()
-        try:
-            await held.go
-        finally:
-            if held in self.held:
-                self.held.remove(held)
+        path = node_path(node, inside)
+        found = self._at(self._breakpoints.at("error"), path, str(error))
+        if found is not None:
+            self._failed = error
+            text = str(error) or type(error).__name__
+            await self._hold(path, (), data, at="error", breakpoint=found, detail=text)
 
     async def before_model_call(self, node: str, messages: Sequence[Any], inside: tuple[str, ...]) -> None:
-        """Model calls are not held; but many at once are spread over frames, as each costs some milliseconds to set
-        up."""
+        """At breakpoints and passed budgets; and many calls at once are spread over frames, as each costs some
+        milliseconds to set up."""
+        path = node_path(node, inside)
+        last = messages[-1] if messages else None
+        found = self._at(self._breakpoints.at("model"), path, last) or self._over(path)
+        if found is not None:
+            await self._hold(path, (), last, at="model", breakpoint=found)
         loop = asyncio.get_running_loop()
         while True:
             frame = int(loop.time() / _FRAME)
@@ -121,7 +177,68 @@ class DebuggerGate:
                 return
             await asyncio.sleep(_FRAME)
 
+    async def before_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
+        """Before a tool runs; ``data`` are its arguments."""
+        found = self.watch.first(self._tools("before", call), path, data) or self._over(path)
+        if found is not None:
+            await self._hold(path, (), data, at="tool", breakpoint=found, detail=call.name)
+
+    async def after_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
+        """After a tool ran; ``data`` is its result."""
+        found = self.watch.first(self._tools("after", call), path, data)
+        if found is not None:
+            await self._hold(path, (), data, at="tool_after", breakpoint=found, detail=call.name)
+
+    def _tools(self, when: Any, call: ToolCall) -> list[Breakpoint]:
+        return [b for b in self._breakpoints.at("tool", when) if b.place in ("", call.name)]
+
+    def _at(self, found: Collection[Breakpoint], path: str, data: Any) -> Breakpoint | None:
+        """The first that stops at this node."""
+        return self.watch.first([b for b in found if b.place in ("", path)], path, data) if found else None
+
+    def _over(self, path: str) -> Breakpoint | None:
+        """A budget that this node or the run has passed."""
+        repeated = self.watch.repeated.pop(path, None)
+        if repeated is not None:
+            return repeated
+        return self.watch.passed.pop(0) if self.watch.passed else None
+
+    async def _hold(
+        self,
+        path: str,
+        sources: tuple[str, ...],
+        data: Any,
+        *,
+        at: At = "before",
+        cause: Cause = "breakpoint",
+        breakpoint: Breakpoint | None = None,
+        detail: str = "",
+    ) -> None:
+        go = asyncio.get_running_loop().create_future()
+        held = HeldNode(path, sources, data, go, at, cause, breakpoint, detail)
+        self.held.append(held)
+        self._tell(Happening.BREAKPOINT_HIT)
+        self._look_whether_quiet()
+        try:
+            await go
+        finally:
+            if held in self.held:
+                self.held.remove(held)
+
     # ---------------------------------------------------------------------------------- who runs at the moment
+
+    def observe(self, event: ev.Event) -> None:
+        """Takes an event of the run, before anybody else does."""
+        self.watch.observe(event)
+        match event:
+            case ev.NodeStarted():
+                self.node_started(event.invocation, node_path(event.node, event.inside))
+            case ev.NodeFinished() | ev.NodeFailed():
+                self.node_ended(event.invocation)
+            case ev.SuperstepStarted(inside=()):
+                self.superstep = event.superstep
+            case ev.SuperstepFinished(inside=()):
+                self.superstep_ended()
 
     def node_started(self, invocation: str, path: str) -> None:
         """An invocation began."""
@@ -140,11 +257,11 @@ class DebuggerGate:
 
     @property
     def busy(self) -> list[str]:
-        """The nodes that run, without the sub-workflow nodes around a held one."""
+        """The nodes that run: without those that are held inside, and the sub-workflow nodes around a held one."""
         around = tuple(node.node for node in self.held)
-        return list(
-            dict.fromkeys(path for path in self._running.values() if not any(h.startswith(f"{path}/") for h in around))
-        )
+        inside = {node.node for node in self.held if node.at != "before"}
+        running = (p for p in self._running.values() if p not in inside)
+        return list(dict.fromkeys(p for p in running if not any(h.startswith(f"{p}/") for h in around)))
 
     def _look_whether_quiet(self, turns: int = _SETTLE_TURNS) -> None:
         if not self.held or self.busy:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore, RunWentOn
+from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.event_log import EventLog, LoggedFirst
 from studio.debugger.forks import QueueEdits, fork_checkpoint
-from studio.debugger.gate import DebuggerGate, node_path
+from studio.debugger.gate import DebuggerGate
+from studio.debugger.holds import HeldNode
+from studio.debugger.overrides import Overrides
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
+from studio.debugger.watching import CostOf, Watch, no_cost, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
+from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 from studio.engine import events as ev
 from studio.engine.errors import ResumeError, RunRejected
 from studio.engine.workflow import RunResult
+
+if TYPE_CHECKING:
+    from studio.debugger.recording import Tape
 
 
 class Runnable(Protocol):
@@ -45,7 +53,8 @@ class Beginning:
     """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there.
 
     ``resumed``: the branch is in the store already, and goes on from its last checkpoint; it has run for ``spent``
-    seconds. ``unsaved``: the checkpoint was made for this branch, and is saved with it.
+    seconds. ``unsaved``: the checkpoint was made for this branch, and is saved with it. ``tape``: what is given again
+    instead of being done.
     """
 
     data: Any = None
@@ -55,6 +64,7 @@ class Beginning:
     resumed: bool = False
     spent: float = 0.0
     unsaved: bool = False
+    tape: Tape | None = None
 
 
 class RunSession:
@@ -83,7 +93,10 @@ class RunSession:
         *,
         sink: ev.EventSink,
         changed: Callable[[], None] = lambda: None,
-        breakpoints: Collection[str] = frozenset(),
+        breakpoints: Breakpoints | None = None,
+        overrides: Overrides | None = None,
+        document: Document | None = None,
+        cost_of: CostOf = no_cost,
         name_of: Callable[[str], str] = str,
         streaming: bool = True,
     ) -> None:
@@ -97,7 +110,11 @@ class RunSession:
         self._name_of = name_of
         self._streaming = streaming
         self._log = EventLog(store, record.id, codec, self._warn)
-        self._gate = DebuggerGate(breakpoints, self._happen, self._log.flush)
+        self._overrides = Overrides() if overrides is None else overrides
+        breakpoints = Breakpoints() if breakpoints is None else breakpoints
+        state = seeded(beginning.checkpoint.state if beginning.checkpoint else None, document)
+        watch = Watch(breakpoints, self._log_breakpoint, document, cost_of, state)
+        self._gate = DebuggerGate(breakpoints, self._happen, self._log.flush, watch)
         self._task: asyncio.Task[None] | None = None
         self._clock_start = beginning.clock
         self._began = 0.0
@@ -130,7 +147,9 @@ class RunSession:
             self.state,
             superstep=self._gate.superstep,
             busy=[self._name(path) for path in self._gate.busy],
-            breakpoints=[self._name(h.node) for h in self._gate.held],
+            holds=[h.words(self._name) for h in self._gate.held]
+            or [h.words(self._name) for h in self._gate.boundary_hits],
+            inside=bool(self._gate.held) and all(h.at != "before" for h in self._gate.held),
             asking=[self._name_of(r.node) for r in self._requests.values()],
             failure=self.failure,
             restored=not self.started and not self.beginning.resumed,
@@ -140,6 +159,11 @@ class RunSession:
     def paused_at(self) -> str | None:
         """The first node that a breakpoint holds."""
         return self._gate.held[0].node if self._gate.held else None
+
+    @property
+    def held(self) -> tuple[HeldNode, ...]:
+        """The invocations that wait at a breakpoint or a step."""
+        return tuple(self._gate.held)
 
     @property
     def superstep(self) -> int:
@@ -159,7 +183,7 @@ class RunSession:
         if self.state is not RunState.PAUSED:
             return ()
         if self._gate.held:
-            sources = {s for held in self._gate.held for s in held.sources}
+            sources = {s for held in self._gate.held if held.at == "before" for s in held.sources}
             return tuple(m for m in self._gate.queued if m.source in sources)
         return self._gate.queued
 
@@ -196,6 +220,20 @@ class RunSession:
             self._start()
         else:
             self._gate.step()
+
+    def step_node(self) -> None:
+        """Lets one invocation of a node run, then holds before the next."""
+        if self.state is RunState.IDLE or not self.started:
+            self.step()
+            return
+        self._go(Command.STEP)
+        self._stepping = True
+        self._gate.step_node()
+
+    def run_to(self, path: str) -> None:
+        """Goes on (or starts) until this node is about to run."""
+        self._gate.run_to(path)
+        self.run() if self.state is RunState.IDLE else self.continue_()
 
     def continue_(self) -> None:
         """Lets a paused run go on to its end; takes a pause back."""
@@ -259,21 +297,15 @@ class RunSession:
         """The engine's event sink."""
         if self._clock_start:
             event = replace(event, t=event.t + self._clock_start)
+        if not isinstance(event, ev.TokensArrived):
+            self._gate.observe(event)
         match event:
             case ev.TokensArrived():
                 pass
-            case ev.NodeStarted():
-                self._gate.node_started(event.invocation, node_path(event.node, event.inside))
             case ev.NodeFinished():
-                self._gate.node_ended(event.invocation)
                 self._tell_whom_pausing_waits_for()
             case ev.NodeFailed():
                 self._failed_node = event.inside[0] if event.inside else event.node
-                self._gate.node_ended(event.invocation)
-            case ev.SuperstepStarted(inside=()):
-                self._gate.superstep = event.superstep
-            case ev.SuperstepFinished(inside=()):
-                self._gate.superstep_ended()
             case ev.RequestRaised():
                 self._requests[event.request] = PendingRequest(
                     event.request, event.node, event.data, event.response_type
@@ -300,6 +332,18 @@ class RunSession:
 
     def _warn(self, text: str) -> None:
         self._sink.append(ev.RunWarned(self._clock_start, text))
+
+    def _say(self, text: str) -> None:
+        """A warning that is kept with the run."""
+        self.append(ev.RunWarned(self.clock() - self._clock_start, text))
+
+    def _log_breakpoint(self, breakpoint: Breakpoint, path: str, text: str) -> None:
+        *inside, node = path.split("/")
+        kept = {"breakpoint": breakpoint.id, "text": text}
+        event = ev.NodeEvent(
+            self.clock() - self._clock_start, self.superstep, node, "", "breakpoint_logged", kept, tuple(inside)
+        )
+        self.append(event)
 
     def _go(self, command: Command) -> None:
         self.state = after(command, self.state)
@@ -337,6 +381,7 @@ class RunSession:
 
     async def _run_to_the_end(self) -> None:
         runnable = await self._prepare()
+        self._instrument(runnable.workflow)
         try:
             self.signature = runnable.workflow.signature
             begin = self.beginning.checkpoint
@@ -362,6 +407,14 @@ class RunSession:
                     self._warn(str(refused))
         finally:
             await runnable.close()
+
+    def _instrument(self, workflow: Workflow) -> None:
+        from studio.debugger.instrument import Instruments, instrument  # agents and hosts load with the first run
+
+        tape = self.beginning.tape
+        if tape is not None:
+            tape.say = self._say
+        instrument(workflow, Instruments(self._overrides, self._gate, tape))
 
     async def _record_start(self) -> None:
         """From here on the branch is ours. Raises :class:`studio.checkpoints.leases.RunIsElsewhere`."""
@@ -402,6 +455,8 @@ class RunSession:
         return {"checkpoint": checkpoint.id, "answers": self._take_answers() or None}
 
     async def _next_answers(self) -> Mapping[str, Any]:
+        if self.beginning.tape is not None:
+            self._answers.update(self.beginning.tape.answers(self._requests.values()))
         while not (answers := self._take_answers()):
             if self.state is not RunState.WAITING:
                 await self._log.flush()

@@ -92,7 +92,10 @@ TRANSITIONS: Mapping[Command | Happening, Mapping[RunState, RunState]] = {
         **dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED), _S.PAUSED),
         _S.STOPPING: _S.STOPPING,
     },
-    _H.WENT_ON: {_S.PAUSED: _S.PAUSING},
+    _H.WENT_ON: {
+        _S.PAUSED: _S.PAUSING,
+        **{state: state for state in (_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.STOPPING)},
+    },
     _H.QUESTIONS_LEFT: dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED), _S.WAITING),
     _H.COMPLETED: dict.fromkeys((_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.STOPPING), _S.COMPLETED),
     _H.CANCELLED: dict.fromkeys(ACTIVE, _S.CANCELLED),

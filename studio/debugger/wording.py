@@ -68,12 +68,14 @@ def state_sentence(
     *,
     superstep: int,
     busy: Sequence[str] = (),
-    breakpoints: Sequence[str] = (),
+    holds: Sequence[str] = (),
+    inside: bool = False,
     asking: Sequence[str] = (),
     failure: str = "",
     restored: bool = False,
 ) -> str:
-    """The state chip. ``superstep`` is the running or the next one; the others are names of nodes."""
+    """The state chip. ``superstep`` is the running or the next one, ``holds`` says what holds it, ``inside``: its nodes
+    run already; the others are names of nodes."""
     match state:
         case RunState.IDLE:
             return "Not started"
@@ -84,8 +86,8 @@ def state_sentence(
         case RunState.PAUSING:
             return f"Pausing: waits for {_listed(busy)}" if busy else "Pausing"
         case RunState.PAUSED:
-            where = f"{'Restored' if restored else 'Paused'} before superstep {superstep}"
-            return f"{where} — breakpoint on {_listed(breakpoints)}" if breakpoints else where
+            where = f"{'Restored' if restored else 'Paused'} {'in' if inside else 'before'} superstep {superstep}"
+            return f"{where} — {_together(holds)}" if holds else where
         case RunState.WAITING:
             return f"Waiting for an answer to {_listed(asking)}" if asking else "Waiting for an answer"
         case RunState.STOPPING:
@@ -96,6 +98,16 @@ def state_sentence(
             return f"Cancelled in superstep {superstep}" if superstep else "Cancelled"
         case RunState.FAILED:
             return failure or "Failed"
+
+
+_ON = "breakpoint on "
+
+
+def _together(holds: Sequence[str]) -> str:
+    """Several plain breakpoints share their words."""
+    if all(text.startswith(_ON) for text in holds):
+        return f"{_ON}{_listed([text.removeprefix(_ON) for text in holds])}"
+    return _listed(holds)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 
 from studio.agents.agent import Agent
 from studio.checkpoints import RunRecord, RunStore
+from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
 from studio.debugger.memory_run_store import MemoryRunStore
+from studio.debugger.recording import Tape
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Codec, Context, FunctionExecutor, Workflow, WorkflowBuilder
@@ -109,7 +111,9 @@ class Bench:
         id: str = "main",
         checkpoint: Any = None,
         edits: QueueEdits | None = None,
-        breakpoints: Collection[str] = frozenset(),
+        tape: Tape | None = None,
+        breakpoints: Collection[str] | Breakpoints = frozenset(),
+        **more: Any,
     ) -> RunSession:
         """A session that tells its states to ``states`` and its events to ``events``."""
 
@@ -120,13 +124,14 @@ class Bench:
         parent = checkpoint.id if checkpoint is not None else None
         session = RunSession(
             RunRecord(id, 1, id, parent_checkpoint=parent),
-            Beginning(data, checkpoint, edits or QueueEdits()),
+            Beginning(data, checkpoint, edits or QueueEdits(), tape=tape),
             self._prepare,
             self.store,
             CODEC,
             sink=self.events,
             changed=changed,
-            breakpoints=breakpoints,
+            breakpoints=breakpoints if isinstance(breakpoints, Breakpoints) else Breakpoints.before(breakpoints),
+            **more,
         )
         return session
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.gate import DebuggerGate
 from studio.debugger.states import Happening
 
@@ -32,7 +33,7 @@ async def _flush() -> None:
 
 def _gate(*breakpoints: str) -> tuple[DebuggerGate, Told]:
     told = Told()
-    return DebuggerGate(set(breakpoints), told, _flush), told
+    return DebuggerGate(Breakpoints.before(breakpoints), told, _flush), told
 
 
 async def _node(gate: DebuggerGate, node: str, seconds: asyncio.Event | None, done: list[str]) -> None:

@@ -19,7 +19,7 @@ restore         paused     -          -          -          -          -        
 prepared        -          running    running    pausing    -          stepping   -          stopping
 breakpoint_hit  -          -          pausing    pausing    paused     pausing    -          stopping
 held            -          -          paused     paused     paused     paused     -          stopping
-went_on         -          -          -          -          pausing    -          -          -
+went_on         -          -          running    pausing    pausing    stepping   -          stopping
 questions_left  -          -          waiting    waiting    waiting    waiting    -          -
 completed       -          -          completed  completed  -          completed  -          completed
 cancelled       -          cancelled  cancelled  cancelled  cancelled  cancelled  cancelled  cancelled

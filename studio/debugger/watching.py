@@ -1,0 +1,201 @@
+"""Watches the events of a run for breakpoints that no hook of the engine can hold at once: they hold a little later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from studio.checkpoints import QueuedMessage
+from studio.debugger.breakpoints import Breakpoint, Breakpoints
+from studio.debugger.holds import BoundaryHit, node_path
+from studio.document.lines import Line, lines
+from studio.document.model import FanInEdge, Workflow
+from studio.engine import events as ev
+
+CostOf = Callable[[str, Any], float | None]
+"""Money for a model's name and the usage of one call; None: there is no price."""
+
+
+def no_cost(_model: str, _usage: Any) -> float | None:
+    """For a run without a table of prices."""
+    return None
+
+
+@dataclass(slots=True)
+class Watch:
+    """What was seen and is to hold: before or after an invocation of a node, or at the boundary."""
+
+    breakpoints: Breakpoints
+    log: Callable[[Breakpoint, str, str], None]
+    """Takes a breakpoint, the path of the node and the text of one that logs."""
+    workflow: Workflow | None = None
+    cost_of: CostOf = no_cost
+    state: dict[str, Any] = field(default_factory=dict)
+    """Shared state, as conditions see it."""
+    tokens: int = 0
+    cost: float = 0.0
+    delivered: dict[str, list[tuple[Breakpoint, str]]] = field(default_factory=dict)
+    """Messages on their way to a node over an edge with a breakpoint: the breakpoint and the message's source."""
+    changed: dict[str, list[tuple[Breakpoint, str]]] = field(default_factory=dict)
+    """State keys that a running node changed: the breakpoint and the key, by path."""
+    repeated: dict[str, Breakpoint] = field(default_factory=dict)
+    """The same call once too often, by path."""
+    passed: list[Breakpoint] = field(default_factory=list)
+    """Budgets that were passed."""
+    asked: list[BoundaryHit] = field(default_factory=list)
+    _calls: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _models: dict[tuple[str, str], str] = field(default_factory=dict)
+    _lines: dict[str, Line] | None = None
+    _queued: dict[str, Any] = field(default_factory=dict)
+
+    def hit(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
+        """Whether the run is to stop; a breakpoint that logs does so here."""
+        text = self.breakpoints.hit(breakpoint, data, self.state)
+        if text:
+            self.log(breakpoint, path, text.strip())
+        return text == ""
+
+    def first(self, found: Collection[Breakpoint], path: str, data: object) -> Breakpoint | None:
+        """The first that stops here; all of them count and log."""
+        stops = [b for b in found if self.hit(b, path, data)]
+        return stops[0] if stops else None
+
+    # -------------------------------------------------------------------------------------------------- events
+
+    def observe(self, event: ev.Event) -> None:
+        """Takes the next event of the run."""
+        match event:
+            case ev.MessageQueued(inside=()):
+                self._queued[event.message] = event.data
+            case ev.MessageRouted(inside=()) if event.delivered or event.reason == "buffered":
+                self._routed(event)
+            case ev.StateWritten(inside=()):
+                self._written(event)
+            case ev.RequestRaised(again=False):
+                self._request(event)
+            case ev.ModelCallStarted():
+                self._models[event.invocation, event.call] = event.model
+            case ev.ModelCallFinished():
+                self._used(event)
+            case ev.ToolStarted():
+                self._called(event)
+            case ev.SuperstepFinished(inside=()):
+                self.delivered.clear()
+                self.changed.clear()
+                self.repeated.clear()
+
+    def _routed(self, event: ev.MessageRouted) -> None:
+        for breakpoint in self.breakpoints.at("edge", "delivered"):
+            if self._is_on(breakpoint.place, event.edge, event.source, event.target):
+                data = self._queued.get(event.message)
+                if self.hit(breakpoint, event.target, data):
+                    self.delivered.setdefault(event.target, []).append((breakpoint, event.source))
+
+    def _is_on(self, place: str, edge: str, source: str, target: str) -> bool:
+        """Whether a message went over a line. ``edge`` is what the engine calls its edge: a group, or a case of one."""
+        if not place:
+            return True
+        line = self._line(place)
+        if line is None:
+            return place == edge
+        if line.id == edge:
+            return True
+        if line.edge != edge:
+            return False
+        if line.kind == "fan_in":
+            return source == line.source
+        return line.kind.startswith("into") or line.target == target
+
+    def _line(self, id: str) -> Line | None:
+        if self._lines is None:
+            self._lines = {line.id: line for line in lines(self.workflow)} if self.workflow is not None else {}
+        return self._lines.get(id)
+
+    def _written(self, event: ev.StateWritten) -> None:
+        before = self.state.get(event.key)
+        self.state[event.key] = event.value
+        if before == event.value:
+            return
+        for breakpoint in self.breakpoints.at("state"):
+            if breakpoint.place in ("", event.key) and self.hit(breakpoint, event.node, event.value):
+                self.changed.setdefault(event.node, []).append((breakpoint, event.key))
+
+    def _request(self, event: ev.RequestRaised) -> None:
+        path = node_path(event.node, event.inside)
+        for breakpoint in self.breakpoints.at("request"):
+            if breakpoint.place in ("", path, event.node) and self.hit(breakpoint, path, event.data):
+                self.asked.append(BoundaryHit(breakpoint, event.node))
+
+    def _used(self, event: ev.ModelCallFinished) -> None:
+        usage = event.usage
+        if usage is None:
+            return
+        self.tokens += (usage.input or 0) + (usage.output or 0)
+        self.cost += self.cost_of(self._models.pop((event.invocation, event.call), ""), usage) or 0.0
+        self._budget("tokens", self.tokens)
+        self._budget("cost", self.cost)
+
+    def _budget(self, kind: Any, amount: float) -> None:
+        for breakpoint in self.breakpoints.at(kind):
+            if amount > breakpoint.limit > 0 and self.hit(breakpoint, "", amount):
+                self.passed.append(breakpoint)
+
+    def _called(self, event: ev.ToolStarted) -> None:
+        path = node_path(event.node, event.inside)
+        written = f"{event.call.name}({event.call.arguments})"
+        last, count = self._calls.get(path, ("", 0))
+        count = count + 1 if last == written else 1
+        self._calls[path] = (written, count)
+        for breakpoint in self.breakpoints.at("repeats"):
+            if count >= max(2, breakpoint.limit) and breakpoint.place in ("", event.call.name):
+                if self.hit(breakpoint, path, written):
+                    self.repeated[path] = breakpoint
+                self._calls[path] = (written, 0)
+
+    # ------------------------------------------------------------------------------------------------- to take
+
+    def take_delivered(self, path: str, sources: Collection[str]) -> Breakpoint | None:
+        """The breakpoint of an edge over which the message of this invocation came."""
+        waiting = self.delivered.get(path, [])
+        for at, (breakpoint, source) in enumerate(waiting):
+            if source in sources:
+                del waiting[at]
+                return breakpoint
+        return None
+
+    def take_boundary(self, superstep: int, queued: Collection[QueuedMessage]) -> list[BoundaryHit]:
+        """What holds before a superstep that delivers these messages."""
+        found = [*self.asked, *(BoundaryHit(b) for b in self.passed)]
+        self.asked.clear()
+        self.passed.clear()
+        for breakpoint in self.breakpoints.at("supersteps"):
+            if superstep > breakpoint.limit > 0 and self.hit(breakpoint, "", superstep):
+                found.append(BoundaryHit(breakpoint))
+        for breakpoint in self.breakpoints.at("edge", "queued"):
+            on = [m for m in queued if self._waits_on(breakpoint.place, m)]
+            stops = [m for m in on if self.hit(breakpoint, m.source, m.data)]
+            found += [BoundaryHit(breakpoint, m.source) for m in stops[:1]]
+        return found
+
+    def _waits_on(self, place: str, message: QueuedMessage) -> bool:
+        """Whether a queued message will be offered to a line."""
+        if not place:
+            return message.purpose not in ("input", "answer")
+        line = self._line(place)
+        if line is None:
+            return False
+        edge = self.workflow.edge(line.edge) if self.workflow is not None else None
+        sources = edge.sources if isinstance(edge, FanInEdge) else (getattr(edge, "source", None),)
+        source = line.source if line.kind == "fan_in" else None
+        return message.source in sources and source in (None, message.source) and self._fits(line, message)
+
+    @staticmethod
+    def _fits(line: Line, message: QueuedMessage) -> bool:
+        return message.target is None or line.kind.startswith("into") or message.target == line.target
+
+
+def seeded(state: Mapping[str, Any] | None, workflow: Workflow | None) -> dict[str, Any]:
+    """Shared state at the beginning: of a checkpoint, or as it is declared."""
+    declared = {s.key: s.initial for s in workflow.state} if workflow is not None else {}
+    return {**declared, **(state or {})}
