@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
-from studio.agents.messages import ToolCall
+from studio.agents.messages import ToolCall, ToolResult
 from studio.checkpoints import QueuedMessage
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.holds import At, BoundaryHit, Cause, HeldNode, node_path
@@ -14,11 +15,20 @@ from studio.debugger.states import Happening
 from studio.debugger.watching import Watch
 from studio.engine import events as ev
 from studio.engine.gate import Hooks
+from studio.engine.results import Invocation, NodeResult, Retry
 
 _SETTLE_TURNS = 4
 """Loop turns in which another delivery of the same superstep may still start a node."""
 _FRAME = 0.016
 _CALLS_PER_FRAME = 4
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """The arguments of a call as data; their text if that is no JSON."""
+    try:
+        return json.loads(call.arguments or "{}")
+    except ValueError:
+        return call.arguments
 
 
 class DebuggerGate(Hooks):
@@ -36,6 +46,8 @@ class DebuggerGate(Hooks):
         self._tell = tell
         self._flush = flush
         self.watch = watch or Watch(breakpoints, lambda _breakpoint, _path, _text: None)
+        self.take_tool: Callable[[str, ToolCall], ToolResult | None] = lambda _path, _call: None
+        """Gives the result of a tool call that is not to be run."""
         self._passes: int | None = None
         self._boundary: asyncio.Future[None] | None = None
         self._running: dict[str, str] = {}
@@ -81,6 +93,12 @@ class DebuggerGate(Hooks):
         else:
             self._grants = 1
             self._let_go()
+
+    def retry_failed(self) -> None:
+        """Lets go what is held; the invocations that failed run again, as if they had not run before."""
+        for held in self.held:
+            held.again = held.at == "error"
+        self.let_run()
 
     def run_to(self, path: str) -> None:
         """Holds before the next invocation of a node, once. What is held is let go with :meth:`let_run`."""
@@ -148,16 +166,20 @@ class DebuggerGate(Hooks):
         elif found is not None:
             await self._hold(path, (), given_data, at="after", breakpoint=found)
 
-    async def node_failed(self, node: str, data: Any, error: Exception, inside: tuple[str, ...]) -> None:
+    async def node_failed(
+        self, node: str, data: Any, error: Exception, inside: tuple[str, ...]
+    ) -> Retry | NodeResult | None:
         """Before the failing superstep is given up; the nodes around an inner one that failed fail with it."""
         if error is self._failed:
-            return
+            return None
         path = node_path(node, inside)
         found = self._at(self._breakpoints.at("error"), path, str(error))
         if found is not None:
             self._failed = error
             text = str(error) or type(error).__name__
-            await self._hold(path, (), data, at="error", breakpoint=found, detail=text)
+            held = await self._hold(path, (), data, at="error", breakpoint=found, detail=text)
+            return Retry(data) if held.again else None
+        return None
 
     async def before_model_call(self, node: str, messages: Sequence[Any], inside: tuple[str, ...]) -> None:
         """At breakpoints and passed budgets; and many calls at once are spread over frames, as each costs some
@@ -177,11 +199,16 @@ class DebuggerGate(Hooks):
                 return
             await asyncio.sleep(_FRAME)
 
-    async def before_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
-        """Before a tool runs; ``data`` are its arguments."""
+    async def result_of_tool(self, at: Invocation, call: ToolCall) -> ToolResult | None:
+        """Before a tool runs: it may be held, mocked, or known from a recording."""
+        path, data = node_path(at.node, at.inside), arguments_of(call)
         found = self.watch.first(self._tools("before", call), path, data) or self._over(path)
         if found is not None:
             await self._hold(path, (), data, at="tool", breakpoint=found, detail=call.name)
+        result = self.take_tool(path, call)
+        if result is not None:
+            await self.after_tool_call(path, call, result.result)
+        return result
 
     async def after_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
         """After a tool ran; ``data`` is its result."""
@@ -213,7 +240,7 @@ class DebuggerGate(Hooks):
         cause: Cause = "breakpoint",
         breakpoint: Breakpoint | None = None,
         detail: str = "",
-    ) -> None:
+    ) -> HeldNode:
         go = asyncio.get_running_loop().create_future()
         held = HeldNode(path, sources, data, go, at, cause, breakpoint, detail)
         self.held.append(held)
@@ -224,6 +251,7 @@ class DebuggerGate(Hooks):
         finally:
             if held in self.held:
                 self.held.remove(held)
+        return held
 
     # ---------------------------------------------------------------------------------- who runs at the moment
 

@@ -30,6 +30,8 @@ class HeldNode:
     cause: Cause = "breakpoint"
     breakpoint: Breakpoint | None = None
     detail: str = ""
+    again: bool = False
+    """An invocation that failed is to run again."""
 
     def words(self, name_of: Callable[[str], str]) -> str:
         """Where it stands: "before the model call of Writer"."""

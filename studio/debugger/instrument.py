@@ -14,14 +14,23 @@ from typing import Any, Protocol
 
 from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatRequest, ChunkSink, RunHooks
-from studio.agents.messages import AgentReply, AgentResponse, AgentUpdate, Message, Text, ToolCall, assistant
+from studio.agents.messages import (
+    AgentReply,
+    AgentResponse,
+    AgentUpdate,
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+)
 from studio.agents.middleware import Middleware, ModelCall, Next, ToolRun
-from studio.agents.tools import EndTurn, ToolFailure
+from studio.agents.tools import result_text
 from studio.assembly.functions import UserFunction
 from studio.assembly.texts import messages_of, value_text
 from studio.debugger.holds import node_path
 from studio.debugger.overrides import Overrides, Pin
-from studio.debugger.recording import RecordedInvocation, RecordedTool, Tape
+from studio.debugger.recording import RecordedInvocation, Tape
 from studio.engine import Workflow
 from studio.engine.context import Context
 from studio.engine.executor import Executor, Handler, Run
@@ -35,9 +44,6 @@ _PIECE = 12
 
 class ToolGate(Protocol):
     """Who may hold a tool call."""
-
-    async def before_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
-        """Before a tool runs."""
 
     async def after_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
         """After it ran."""
@@ -142,30 +148,21 @@ def _around(agent: Agent, path: str, instruments: Instruments) -> Agent:
             call.result = AgentReply((assistant(text, agent.name),), finish_reason="stop")
 
     async def tool(run: ToolRun, call_next: Next) -> None:
-        await gate.before_tool_call(path, run.call, run.arguments)
-        mock = overrides.mocks.get(run.tool.name)
-        made = tape.tool(path, run.tool.name, run.call.arguments) if mock is None and tape is not None else None
-        if mock is not None:
-            if mock.error:
-                raise ToolFailure(mock.error)
-            run.result = mock.result
-        elif made is not None:
-            run.result = _result(made)
-        else:
-            await call_next()
+        await call_next()
         await gate.after_tool_call(path, run.call, run.result)
 
     client = agent.client if tape is None else ReplayingClient(agent.client, path, tape)
     return replace(agent, client=client, middleware=Middleware(chat=(pinned,), function=(tool,)) + agent.middleware)
 
 
-def _result(made: RecordedTool) -> Any:
-    """The recorded result; a recorded error is raised with the text that the model got."""
-    if made.error == "EndTurn":
-        raise EndTurn(made.result)
-    if made.error:
-        raise ToolFailure(str(made.result).removeprefix("Error: "))
-    return made.result
+def known_result(overrides: Overrides, tape: Tape | None, path: str, call: ToolCall) -> ToolResult | None:
+    """The result of a call that is mocked or recorded; None: the tool is to be run."""
+    mock = overrides.mocks.get(call.name)
+    if mock is not None:
+        result = f"Error: {mock.error}" if mock.error else result_text(mock.result)
+        return ToolResult(call.call_id, result, "ToolFailure" if mock.error else None)
+    made = tape.tool(path, call.name, call.arguments) if tape is not None else None
+    return ToolResult(call.call_id, made.result, made.error or None) if made is not None else None
 
 
 class ReplayingClient:

@@ -243,6 +243,12 @@ class RunSession:
         if not self.started:
             self._start()
 
+    def retry_failed(self) -> None:
+        """Runs the held invocations that failed again, in this superstep."""
+        self._go(Command.CONTINUE)
+        self._stepping = False
+        self._gate.retry_failed()
+
     def pause(self) -> None:
         """Holds at the next superstep boundary."""
         self._go(Command.PAUSE)
@@ -409,11 +415,12 @@ class RunSession:
             await runnable.close()
 
     def _instrument(self, workflow: Workflow) -> None:
-        from studio.debugger.instrument import Instruments, instrument  # agents and hosts load with the first run
+        from studio.debugger.instrument import Instruments, instrument, known_result  # loads agents and hosts
 
         tape = self.beginning.tape
         if tape is not None:
             tape.say = self._say
+        self._gate.take_tool = lambda path, call: known_result(self._overrides, tape, path, call)
         instrument(workflow, Instruments(self._overrides, self._gate, tape))
 
     async def _record_start(self) -> None:

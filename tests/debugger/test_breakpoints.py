@@ -331,6 +331,25 @@ async def test_an_error_is_held_while_the_siblings_finish() -> None:
     assert session.failure.startswith("left failed: ")
 
 
+async def test_a_held_failure_is_retried_in_its_superstep() -> None:
+    failing = True
+
+    async def fails(data: Any, ctx: Context) -> None:
+        ctx.send("half")
+        if failing:
+            raise ValueError("bad luck")
+        ctx.send("whole")
+
+    bench = Bench(lambda: chain(FunctionExecutor("a", fails, accepts=str, sends=(str,)), last()))
+    session = await run(bench, Breakpoint("error"))
+    await paused(session)
+    failing = False
+    session.retry_failed()
+    await session.ended()
+    assert session.state is S.COMPLETED
+    assert bench.outputs == ["half", "whole"]
+
+
 # --------------------------------------------------------------------------------------------------- as data
 
 
