@@ -23,7 +23,7 @@ from studio.debugger.comparison import Comparison, old_document
 from studio.debugger.drift import compare
 from studio.debugger.forks import QueueEdits
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
-from studio.debugger.session import Beginning, RunSession
+from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
@@ -360,9 +360,7 @@ class RunTurns(ShownRun):
             services.codec,
             sink=self._pump,
             changed=self._on_session_changed,
-            breakpoints=self.setup.breakpoints,
-            overrides=self.setup.overrides,
-            document=document,
+            setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document),
             name_of=lambda node: names.get(node) or node,
         )
         self._session = session

@@ -5,66 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
-from studio.checkpoints import Checkpoint, Codec, PendingRequest, QueuedMessage, RunRecord, RunStore, RunWentOn
-from studio.debugger.breakpoints import Breakpoint, Breakpoints
+from studio.checkpoints import Codec, PendingRequest, QueuedMessage, RunRecord, RunStore, RunWentOn
+from studio.debugger.beginning import Beginning, Runnable, SessionSetup
+from studio.debugger.breakpoints import Breakpoint
 from studio.debugger.event_log import EventLog, LoggedFirst
-from studio.debugger.forks import QueueEdits, fork_checkpoint
+from studio.debugger.forks import fork_checkpoint
 from studio.debugger.gate import DebuggerGate
 from studio.debugger.holds import HeldNode
-from studio.debugger.overrides import Overrides
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
-from studio.debugger.watching import CostOf, Watch, no_cost, seeded
+from studio.debugger.watching import Watch, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
-from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 from studio.engine import events as ev
 from studio.engine.errors import ResumeError, RunRejected
 from studio.engine.workflow import RunResult
 
-if TYPE_CHECKING:
-    from studio.debugger.recording import Tape
-
-
-class Runnable(Protocol):
-    """A plan that was made ready for one session: the engine's workflow and what it needs."""
-
-    @property
-    def workflow(self) -> Workflow:
-        """The graph that runs."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the document it was made from."""
-
-    @property
-    def document_text(self) -> str:
-        """The document, as it is pinned."""
-
-    async def close(self) -> None:
-        """Ends the worker, closes connections."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there.
-
-    ``resumed``: the branch is in the store already, and goes on from its last checkpoint; it has run for ``spent``
-    seconds. ``unsaved``: the checkpoint was made for this branch, and is saved with it. ``tape``: what is given again
-    instead of being done.
-    """
-
-    data: Any = None
-    checkpoint: Checkpoint | None = None
-    edits: QueueEdits = field(default_factory=QueueEdits)
-    clock: float = 0.0
-    resumed: bool = False
-    spent: float = 0.0
-    unsaved: bool = False
-    tape: Tape | None = None
+__all__ = ["Beginning", "RunSession", "Runnable", "SessionSetup"]
 
 
 class RunSession:
@@ -93,10 +53,7 @@ class RunSession:
         *,
         sink: ev.EventSink,
         changed: Callable[[], None] = lambda: None,
-        breakpoints: Breakpoints | None = None,
-        overrides: Overrides | None = None,
-        document: Document | None = None,
-        cost_of: CostOf = no_cost,
+        setup: SessionSetup | None = None,
         name_of: Callable[[str], str] = str,
         streaming: bool = True,
     ) -> None:
@@ -110,11 +67,8 @@ class RunSession:
         self._name_of = name_of
         self._streaming = streaming
         self._log = EventLog(store, record.id, codec, self._warn)
-        self._overrides = Overrides() if overrides is None else overrides
-        breakpoints = Breakpoints() if breakpoints is None else breakpoints
-        state = seeded(beginning.checkpoint.state if beginning.checkpoint else None, document)
-        watch = Watch(breakpoints, self._log_breakpoint, document, cost_of, state)
-        self._gate = DebuggerGate(breakpoints, self._happen, self._log.flush, watch)
+        self._setup = SessionSetup() if setup is None else setup
+        self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
         self._task: asyncio.Task[None] | None = None
         self._clock_start = beginning.clock
         self._began = 0.0
@@ -343,6 +297,11 @@ class RunSession:
         """A warning that is kept with the run."""
         self.append(ev.RunWarned(self.clock() - self._clock_start, text))
 
+    def _watch(self) -> Watch:
+        setup, checkpoint = self._setup, self.beginning.checkpoint
+        state = seeded(checkpoint.state if checkpoint else None, setup.document)
+        return Watch(setup.breakpoints, self._log_breakpoint, setup.document, setup.cost_of, state)
+
     def _log_breakpoint(self, breakpoint: Breakpoint, path: str, text: str) -> None:
         *inside, node = path.split("/")
         kept = {"breakpoint": breakpoint.id, "text": text}
@@ -417,11 +376,11 @@ class RunSession:
     def _instrument(self, workflow: Workflow) -> None:
         from studio.debugger.instrument import Instruments, instrument, known_result  # loads agents and hosts
 
-        tape = self.beginning.tape
+        tape, overrides = self.beginning.tape, self._setup.overrides
         if tape is not None:
             tape.say = self._say
-        self._gate.take_tool = lambda path, call: known_result(self._overrides, tape, path, call)
-        instrument(workflow, Instruments(self._overrides, self._gate, tape))
+        self._gate.take_tool = lambda path, call: known_result(overrides, tape, path, call)
+        instrument(workflow, Instruments(overrides, self._gate, tape))
 
     async def _record_start(self) -> None:
         """From here on the branch is ours. Raises :class:`studio.checkpoints.leases.RunIsElsewhere`."""

@@ -12,7 +12,7 @@ from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
 from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.recording import Tape
-from studio.debugger.session import Beginning, RunSession
+from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Codec, Context, FunctionExecutor, Workflow, WorkflowBuilder
 from studio.engine import events as ev
@@ -113,7 +113,7 @@ class Bench:
         edits: QueueEdits | None = None,
         tape: Tape | None = None,
         breakpoints: Collection[str] | Breakpoints = frozenset(),
-        **more: Any,
+        **setup: Any,
     ) -> RunSession:
         """A session that tells its states to ``states`` and its events to ``events``."""
 
@@ -130,8 +130,9 @@ class Bench:
             CODEC,
             sink=self.events,
             changed=changed,
-            breakpoints=breakpoints if isinstance(breakpoints, Breakpoints) else Breakpoints.before(breakpoints),
-            **more,
+            setup=SessionSetup(
+                breakpoints if isinstance(breakpoints, Breakpoints) else Breakpoints.before(breakpoints), **setup
+            ),
         )
         return session
 

@@ -1,0 +1,65 @@
+"""What a session is made from: where its branch begins, what runs, and what the debugger is to do around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from studio.checkpoints import Checkpoint
+from studio.debugger.breakpoints import Breakpoints
+from studio.debugger.forks import QueueEdits
+from studio.debugger.overrides import Overrides
+from studio.debugger.watching import CostOf, no_cost
+from studio.document.model import Workflow as Document
+from studio.engine import Workflow
+
+if TYPE_CHECKING:
+    from studio.debugger.recording import Tape
+
+
+class Runnable(Protocol):
+    """A plan that was made ready for one session: the engine's workflow and what it needs."""
+
+    @property
+    def workflow(self) -> Workflow:
+        """The graph that runs."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the document it was made from."""
+
+    @property
+    def document_text(self) -> str:
+        """The document, as it is pinned."""
+
+    async def close(self) -> None:
+        """Ends the worker, closes connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a branch begins: an input, or a checkpoint with edits of its queue. ``clock`` is the run's time there.
+
+    ``resumed``: the branch is in the store already, and goes on from its last checkpoint; it has run for ``spent``
+    seconds. ``unsaved``: the checkpoint was made for this branch, and is saved with it. ``tape``: what is given again
+    instead of being done.
+    """
+
+    data: Any = None
+    checkpoint: Checkpoint | None = None
+    edits: QueueEdits = field(default_factory=QueueEdits)
+    clock: float = 0.0
+    resumed: bool = False
+    spent: float = 0.0
+    unsaved: bool = False
+    tape: Tape | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """Breakpoints and run configuration, both live; the ``document`` tells lines and state keys, ``cost_of`` prices."""
+
+    breakpoints: Breakpoints = field(default_factory=Breakpoints)
+    overrides: Overrides = field(default_factory=Overrides)
+    document: Document | None = None
+    cost_of: CostOf = no_cost
