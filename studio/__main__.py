@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from studio.document.model import Workflow
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -13,10 +17,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from studio.cli import main as cli
 
     if given and (given[0] in SUB_COMMANDS or given[0].startswith("-")):
-        return cli(given)
+        return cli(given, _draw)
     from studio.ui.app import main as window
 
     return window(given)
+
+
+def _draw(workflow: Workflow, to: Literal["svg", "png"], **look: Any) -> bytes:
+    from studio.ui.pictures.headless import draw
+
+    return draw(workflow, to, **look)
 
 
 if __name__ == "__main__":

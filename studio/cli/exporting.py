@@ -7,6 +7,7 @@ from pathlib import Path
 
 from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, Stop, usage
+from studio.cli.main import DRAWINGS
 from studio.document.validate import problems
 from studio.export import ExportProblem, export_project
 from studio.files import FileProblem, differing, write_project
@@ -14,6 +15,10 @@ from studio.files import FileProblem, differing, write_project
 
 def command(options: argparse.Namespace) -> int:
     """Writes the project and names its files."""
+    if options.to in DRAWINGS:
+        from studio.cli import drawings
+
+        return drawings.command(options)
     workflow, path = read(options.file)
     error = next((p for p in problems(workflow) if p.severity == "error"), None)
     if error is not None:

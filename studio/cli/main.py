@@ -24,6 +24,8 @@ _ANSWER_HELP = (
     "May be given several times"
 )
 SUB_COMMANDS = tuple(_MODULES)
+DRAWINGS = ("mermaid", "dot", "svg", "png")
+"""Targets of ``export`` that are one file."""
 
 
 def version() -> str:
@@ -53,10 +55,11 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="one problem a line, as JSON")
     export = commands.add_parser("export", help="write a workflow as code")
     export.add_argument("file")
-    export.add_argument("--to", required=True, choices=["agent-framework"])
-    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write into")
+    export.add_argument("--to", required=True, choices=["agent-framework", *DRAWINGS])
+    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder or file to write")
     export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
-    export.add_argument("--force", action="store_true", help="replace files in the folder that differ")
+    export.add_argument("--force", action="store_true", help="replace files that differ")
+    _add_picture(export)
     _add_import(commands.add_parser("import", help="take over a workflow of another program"))
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("of", nargs="?", default="workflow", choices=["workflow", "events"])
@@ -67,6 +70,13 @@ def parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check that everything needed is there")
     doctor.add_argument("--probe", metavar="PROFILE", help="also ask the model of this profile one short question")
     return top
+
+
+def _add_picture(export: argparse.ArgumentParser) -> None:
+    export.add_argument("--theme", choices=["light", "dark"], default="light", help="of svg and png; default: light")
+    export.add_argument("--transparent", action="store_true", help="svg and png without a background")
+    export.add_argument("--scale", type=float, default=2.0, metavar="N", help="png: pixels per unit; default: 2")
+    export.add_argument("--embed", action="store_true", help="keep the workflow in the svg or png, to open it again")
 
 
 def _add_import(taken: argparse.ArgumentParser) -> None:
@@ -95,12 +105,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--json", action="store_true", help="one event a line on standard output, as JSON")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs a sub-command and gives its exit code."""
+def main(arguments: Sequence[str], draw: Callable[..., bytes] | None = None) -> int:
+    """Runs a sub-command and gives its exit code. ``draw`` paints pictures: see :mod:`studio.cli.drawings`."""
     try:
         options = parser().parse_args(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
+    options.draw = draw
     command: Callable[[argparse.Namespace], int] = import_module(f"studio.cli.{_MODULES[options.command]}").command
     try:
         return command(options)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from studio.document.model import Workflow
 from studio.files.atomic import write_bytes
+from studio.files.embedding import PICTURES, found_in
 from studio.files.format import MAX_BYTES, decode, dumps, loads, too_large
 from studio.files.problems import FileProblem
 from studio.files.stamp import Stamp
@@ -20,7 +21,10 @@ def read_workflow(path: Path) -> Workflow:
 
 
 def read_stamped(path: Path) -> tuple[Workflow, Stamp]:
-    """The document in a file, and what the file was. Raises :class:`FileProblem`; runs no code."""
+    """The document in a file or in a picture of one, and what the file was.
+
+    Raises :class:`FileProblem`; runs no code.
+    """
     path = Path(path)
     try:
         with open(path, "rb") as file:
@@ -34,7 +38,23 @@ def read_stamped(path: Path) -> tuple[Workflow, Stamp]:
         reason = error.strerror or type(error).__name__
         message = f"{path.name or path} cannot be opened: {reason}."
         raise FileProblem(message, "Check that it is there and that you may read it.") from error
-    return loads(decode(raw)), Stamp.of(raw, status)
+    return loads(_text(path, raw)), Stamp.of(raw, status)
+
+
+def _text(path: Path, raw: bytes) -> str:
+    """The text of the file, or of the workflow that is kept in a picture."""
+    if path.suffix.lower() not in PICTURES:
+        return decode(raw)
+    try:
+        found = found_in(raw)
+    except ValueError as error:
+        raise FileProblem(
+            f"The workflow in {path.name} cannot be read: {error}.", "Export the picture again."
+        ) from None
+    if found is None:
+        way_out = "Open one that was exported with the workflow inside, or the workflow file itself."
+        raise FileProblem(f"{path.name} is a picture without a workflow in it.", way_out)
+    return found
 
 
 def write_workflow(workflow: Workflow, path: Path) -> Stamp:

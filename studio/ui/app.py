@@ -31,7 +31,7 @@ def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None
         return 2
     from studio.bridge import loop
 
-    application = _application()
+    application = make_application()
     files = [Path(path) for path in paths]
     try:
         loop.run(application, lambda: _session(application, files, ready))
@@ -40,7 +40,8 @@ def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None
     return 0
 
 
-def _application() -> QApplication:
+def make_application() -> QApplication:
+    """The one application of the process, with its fonts."""
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QApplication
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +196,21 @@ def test_an_export_with_layout_comes_back(cli: Cli, two_agents: Path, tmp_path: 
     code, _, err = cli("import", source, "-o", tmp_path / "back.workflow.json")
     assert code == 0, err
     assert (tmp_path / "back.workflow.json").read_bytes() == two_agents.read_bytes()
+
+
+@pytest.mark.parametrize("target", ["mermaid", "dot", "svg", "png"])
+def test_a_drawing_is_written_by_the_program(target: str, two_agents: Path, tmp_path: Path) -> None:
+    """In a process of its own: pictures need Qt, which sub-commands do not import."""
+    out = tmp_path / f"out.{target}"
+    command = [sys.executable, "-m", "studio", "export", str(two_agents), "--to", target, "--embed", "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(out), "")
+    begins = {"mermaid": b"---\ntitle", "dot": b"digraph", "svg": b"<?xml", "png": b"\x89PNG"}
+    assert out.read_bytes().startswith(begins[target])
+    if target in ("svg", "png"):
+        assert read_workflow(out) == read_workflow(two_agents)
+    out.write_bytes(b"mine")
+    again = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    assert out.read_bytes() == b"mine"

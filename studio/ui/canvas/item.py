@@ -30,6 +30,8 @@ class Look:
         """Turn of the running arcs, 0 to 1."""
         self.titles = True
         """Whether flat cards have titles."""
+        self.shadows = True
+        """Shadows are stretched images: an SVG has none."""
 
     @property
     def chip_scale(self) -> float:

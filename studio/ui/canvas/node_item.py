@@ -139,7 +139,7 @@ class NodeItem(DrawnItem):
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
         if self._stale:
             self._lay_out()
-        self._paint_card(painter, tools, shadow=self.look.zoom >= SHADOW_FROM or self.lifted)
+        self._paint_card(painter, tools, shadow=self.look.shadows and (self.look.zoom >= SHADOW_FROM or self.lifted))
         self._paint_disc(painter)
         theme = self.look.theme
         painter.setFont(scene_font(theme, "title")[0])

@@ -55,6 +55,8 @@ class CanvasScene(QGraphicsScene):
         self.focus_id: str | None = None
         self.seen = QRectF()
         """What the view shows, in scene coordinates."""
+        self.shows_problems = True
+        """Off in pictures, which are about the drawing."""
         self._selected: frozenset[str] = frozenset()
         self._problems: Mapping[str, tuple[Problem, ...]] = {}
         self._pending = ChangeSet()
@@ -174,7 +176,7 @@ class CanvasScene(QGraphicsScene):
             fresh = self.line_layer.set_lines(self.contents.shown_lines(lines_of(self.workflow)))
             ends |= self._ends_of(edges)
         fresh |= changes.placed & self.line_layer.items.keys()
-        before, self._problems = self._problems, _by_place(workspace.problems.problems)
+        before, self._problems = self._problems, _by_place(workspace.problems.problems if self.shows_problems else ())
         if changes.everything or update.everything or changes.workflow & _ON_CARDS:
             shown = tuple(self.items_by_id)
         else:
