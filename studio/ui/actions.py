@@ -148,6 +148,8 @@ FILE = (
     Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_tab),
     Action("file.export", "Export code", "File", 2, "own:code", ("Ctrl+Shift+E",), why_not=on_workflow,
            hint="Show the Python project that this workflow becomes"),
+    Action("file.export_picture", "Export picture…", "File", 2, "", why_not=on_workflow,
+           hint="Save the drawing as PNG, SVG, Mermaid or Graphviz DOT"),
     Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
     Action("app.settings", "Settings…", "File", 4, "settings", ("Ctrl+,",)),
     Action("app.quit", "Quit", "File", 5, "", ("Ctrl+Q",)),

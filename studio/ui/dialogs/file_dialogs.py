@@ -17,7 +17,8 @@ def choose_workflows(parent: QWidget, folder: Path, chosen: Callable[[list[Path]
     """Asks for files to open."""
     dialog = _dialog(parent, tr("Open workflow"), folder)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-    dialog.setNameFilters([tr("Workflows (*.workflow.json)"), tr("JSON files (*.json)"), tr("All files (*)")])
+    filters = [tr("Workflows (*.workflow.json)"), tr("JSON files (*.json)"), tr("Pictures of workflows (*.svg *.png)")]
+    dialog.setNameFilters([*filters, tr("All files (*)")])
     dialog.filesSelected.connect(lambda files: chosen([Path(f) for f in files]))
     dialog.open()
     return dialog

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QImageWriter, QPainter
 from PySide6.QtWidgets import QGraphicsItem
 
 from studio.bridge.document_model import DocumentModel
@@ -81,7 +81,7 @@ def as_png(workflow: Workflow, look: PictureLook) -> bytes:
         stage.close()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
     png = bytes(buffer.data().data())
     return into_png(png, dumps(workflow)) if look.embed else png
 

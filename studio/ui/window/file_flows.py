@@ -17,6 +17,7 @@ from studio.bridge.workspace import Workspace
 from studio.document.edits import ReplaceAll, SetWorkflow
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
+from studio.files.embedding import PICTURES
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
@@ -91,6 +92,8 @@ class FileFlows(QObject):
     def open(self, file: Path) -> WorkflowPage | None:
         """Opens one file, or says why not."""
         file = file.absolute()
+        if file.suffix.lower() in PICTURES:
+            return self._open_picture(file)
         for page in self.pages():
             if page.workspace.document.path == file:
                 self._tabs.show_page(page)
@@ -101,6 +104,11 @@ class FileFlows(QObject):
         workflow, stamp = found
         self._remember(file, workflow.name)
         return self._show(workflow, file, stamp)
+
+    def _open_picture(self, file: Path) -> WorkflowPage | None:
+        """The workflow that is kept in a picture, as a copy with an id of its own, not saved yet."""
+        found = self._read(file)
+        return None if found is None else self._show(found[0].model_copy(update={"id": uuid4().hex}), None)
 
     def open_sub_workflow(self, page: WorkflowPage, node_id: str) -> None:
         """Opens the file of a linked sub-workflow node; an embedded one has no file."""

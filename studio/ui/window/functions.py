@@ -53,6 +53,7 @@ def _file(window: MainWindow) -> dict[str, Function]:
         "file.save": on_page(window, files.save),
         "file.save_as": on_page(window, files.save_as),
         "file.export": on_page(window, window.pages.show_export),
+        "file.export_picture": on_page(window, window.pages.show_picture),
         "file.close": window.close_tab,
     }
 

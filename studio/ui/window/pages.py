@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.ui.text import tr
@@ -53,6 +54,14 @@ class Pages:
         made.said.connect(window.say)
         made.node_chosen.connect(partial(self._on_export_node_chosen, page))
         window.tabs.add(made, tr("Export to Python"), "own:code")
+
+    def show_picture(self, page: WorkflowPage) -> None:
+        """The dialog that makes a picture of a drawing."""
+        from studio.ui.pictures.dialog import PictureDialog
+
+        document = page.workspace.document
+        folder = document.path.parent if document.path is not None else Path.home()
+        PictureDialog(self._window.theme, document.workflow, folder, self._window).open()
 
     def show_settings(self, section: str = "appearance") -> None:
         """The settings dialog."""

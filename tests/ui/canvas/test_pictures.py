@@ -7,13 +7,16 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QByteArray
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtSvg import QSvgRenderer
 from pytestqt.qtbot import QtBot
 from studio.document.model import AgentNode, Place, Workflow
+from studio.export.dot import dot
 from studio.files import read_workflow
 from studio.settings.places import resource
 from studio.ui.pictures import PictureLook, as_png, as_svg
+from studio.ui.pictures.dialog import PictureDialog
+from studio.ui.theme import Theme
 from tests.export.test_diagrams import every_kind
 from tests.fuzz.names import NASTY
 
@@ -71,3 +74,31 @@ def test_a_huge_drawing_is_scaled_down(qtbot: QtBot) -> None:
     nodes = tuple(AgentNode(id=f"n{i}", name=str(i)) for i in range(2))
     flow = Workflow(nodes=nodes, places={"n0": Place(x=0, y=0), "n1": Place(x=60_000, y=0)})
     assert image(as_png(flow, PictureLook(scale=2))).width() == 16_000
+
+
+def test_the_dialog_saves_what_is_chosen(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    flow = read_workflow(BRIEF)
+    dialog = PictureDialog(theme, flow, tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.scheme.edited.emit("dark")
+    dialog.scale.edited.emit("3")
+    dialog.embed.setChecked(True)
+    assert dialog.look == PictureLook("dark", False, 3.0, True)
+    dialog.save(tmp_path / "brief")
+    assert read_workflow(tmp_path / "brief.png") == flow
+
+
+def test_the_dialog_shows_and_copies_text(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    flow = read_workflow(BRIEF)
+    dialog = PictureDialog(theme, flow, tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.kind.edited.emit("dot")
+    assert not dialog.scheme.isVisible()
+    dialog.copy()
+    assert QGuiApplication.clipboard().text() == dot(flow)
+    dialog.save(tmp_path / "no" / "a.dot")
+    assert dialog.isVisible()
+    dialog.save(tmp_path / "a.dot")
+    assert (tmp_path / "a.dot").read_text(encoding="utf-8") == dot(flow)
