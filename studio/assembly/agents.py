@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields
 
 from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatOptions
@@ -14,8 +15,9 @@ from studio.assembly.invocation import known
 from studio.assembly.mcp import mcp_provider
 from studio.assembly.tools import DeclaredTools
 from studio.assembly.wire import read_messages
-from studio.document.model import AgentNode, McpServerDecl, Workflow
-from studio.engine.hosts import AgentHost
+from studio.document.model import AgentNode, McpServerDecl, RunnerNode, Workflow
+from studio.engine.executor import Executor
+from studio.engine.hosts import AgentHost, TurnTokenHost, TurnTokenOptions
 
 
 class Agents:
@@ -28,10 +30,25 @@ class Agents:
         self._server = server
         self._sessions: dict[str, Session] = {}
 
-    def host(self, node: AgentNode, client: ChatClient) -> AgentHost:
+    def host(self, node: AgentNode, client: ChatClient) -> AgentHost | TurnTokenHost:
         """The executor of an agent node. The agent's name is the node id: it is the author of its messages."""
+        agent = self._agent(node, client)
+        made = self._turn_token(node, agent) if node.host == "turn_token" else self._python(node, agent)
+        if any(tool.run is not None for tool in agent.tools):
+            known(made)
+        return made
+
+    def runner(self, node: RunnerNode, clients: Mapping[str, ChatClient]) -> Executor:
+        """The executor of a conversation runner. ``clients`` by the ids of ``inner_agents``."""
+        from studio.assembly.runners import runner_host
+
+        made = runner_host(node, clients, self._tools.of)
+        known(made)
+        return made
+
+    def _agent(self, node: AgentNode, client: ChatClient) -> Agent:
         servers = mcp_provider(self._workflow.mcp_servers, node.mcp_servers, self._server)
-        agent = Agent(
+        return Agent(
             node.id,
             client,
             instructions=node.instructions,
@@ -42,7 +59,9 @@ class Agents:
             description=node.description,
             node=node.id,
         )
-        made = AgentHost(
+
+    def _python(self, node: AgentNode, agent: Agent) -> AgentHost:
+        return AgentHost(
             agent,
             node.id,
             context=node.context,
@@ -50,9 +69,12 @@ class Agents:
             trailing_user_turn=node.trailing_user_turn,
             session=self._session(node.session),
         )
-        if any(tool.run is not None for tool in agent.tools):
-            known(made)
-        return made
+
+    @staticmethod
+    def _turn_token(node: AgentNode, agent: Agent) -> TurnTokenHost:
+        names = [field.name for field in fields(TurnTokenOptions)]
+        options = TurnTokenOptions(**{name: getattr(node.turn_token, name) for name in names})
+        return TurnTokenHost(agent, node.id, options)
 
     def _session(self, name: str | None) -> Session | None:
         return self._sessions.setdefault(name, Session(name)) if name else None

@@ -13,7 +13,7 @@ an agent), unless it also names the message's own type; then it gets the message
 
 A join gets the list of its fan-in and sends one message: ``texts`` the texts joined by the separator, ``messages`` one
 agent request of all messages, ``code`` the result of its body (None sends nothing). A template sends its filled text,
-whatever it gets. Exported projects do the same.
+whatever it gets but turn tokens: those end at templates, as at questions to people. Exported projects do the same.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from studio.document.types import split
 from studio.engine.context import Context
 from studio.engine.hosts.function import FunctionExecutor
 from studio.engine.types import ANY, ListOf
+from studio.engine.values import TurnToken
 
 
 class UserFunction(FunctionExecutor):
@@ -78,7 +79,8 @@ class FilledText(FunctionExecutor):
         super().__init__(node.id, self._run, accepts=ANY, sends=(str,))
 
     async def _run(self, data: Any, ctx: Context) -> None:
-        ctx.send(fill(self._text, data, ctx.get_state))
+        if not isinstance(data, TurnToken):
+            ctx.send(fill(self._text, data, ctx.get_state))
 
 
 class Join(FunctionExecutor):

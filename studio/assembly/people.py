@@ -10,7 +10,7 @@ from studio.document.model import HumanInputNode
 from studio.engine.context import Context
 from studio.engine.executor import Executor, Handler, ResponseHandler
 from studio.engine.types import ANY, RecordType
-from studio.engine.values import Record
+from studio.engine.values import Record, TurnToken
 
 QUESTION = "Question"
 """Type name of the request: a record with ``text``, ``answer_type`` (``text``, ``bool``, ``number``, ``integer``,
@@ -18,7 +18,8 @@ QUESTION = "Question"
 
 
 class HumanInput(Executor):
-    """Asks with a request of type :data:`QUESTION`; the answer (or ``{"input", "answer"}``) is sent on."""
+    """Asks with a request of type :data:`QUESTION`; the answer (or ``{"input", "answer"}``) is sent on. Turn tokens end
+    here."""
 
     def __init__(self, node: HumanInputNode) -> None:
         self._node = node
@@ -32,6 +33,8 @@ class HumanInput(Executor):
         )
 
     async def _ask(self, data: Any, ctx: Context) -> None:
+        if isinstance(data, TurnToken):
+            return
         text = fill(self._node.question, data, ctx.get_state)
         question = {
             "text": text,

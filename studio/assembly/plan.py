@@ -15,9 +15,11 @@ from studio.assembly.code import UserCode
 from studio.assembly.functions import FilledText, Join, PassOn, UserFunction
 from studio.assembly.people import HumanInput
 from studio.assembly.routes import Routes, Tests
-from studio.document import validate
+from studio.assembly.turns import JoinedTurns, chat_start
+from studio.document import turns, validate
 from studio.document.facts import edge_ends
 from studio.document.fingerprint import document_fingerprint, node_fingerprints
+from studio.document.lines import into_id
 from studio.document.model import (
     AgentNode,
     Edge,
@@ -27,11 +29,13 @@ from studio.document.model import (
     JoinNode,
     McpServerDecl,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     TemplateNode,
     Workflow,
 )
 from studio.document.problems import Problem
+from studio.document.runners import inner_agents
 from studio.engine import workflow as engine
 from studio.engine.builder import WorkflowBuilder
 from studio.engine.errors import WorkflowValidationError
@@ -171,6 +175,9 @@ class _Making:
         agents = Agents(document, code, services.mcp_server)
         for node in document.nodes:
             if node.id in used:
+                if isinstance(node, JoinNode) and turns.joins_turns(document, node):
+                    yield node.id, JoinedTurns(node, turns.joined_token(document, node.id))
+                    continue
                 made = self._executor(node, services, code, agents, inside)
                 if made is not None:
                     yield node.id, made
@@ -179,9 +186,9 @@ class _Making:
         self, node: Node, services: Services, code: UserCode, agents: Agents, inside: tuple[str, ...]
     ) -> Executor | None:
         match node:
-            case AgentNode(host="python"):
+            case AgentNode() | RunnerNode():
                 try:
-                    return agents.host(node, services.client_for(node))
+                    return _agent(node, services, agents)
                 except NoClientError as error:
                     self._report([Problem("no_profile", str(error), node.id, "profile")], inside)
                     return None
@@ -260,6 +267,12 @@ class _Making:
             self.problems.append(problem)
 
 
+def _agent(node: AgentNode | RunnerNode, services: Services, agents: Agents) -> Executor:
+    if isinstance(node, AgentNode):
+        return agents.host(node, services.client_for(node))
+    return agents.runner(node, {inner.id: services.client_for(inner) for inner in inner_agents(node)})
+
+
 def _sources(edge: Edge) -> tuple[str, ...]:
     sources = getattr(edge, "sources", None)
     return sources if sources is not None else (getattr(edge, "source", None) or "",)
@@ -272,14 +285,21 @@ def _used(document: Workflow, edges: Sequence[Edge]) -> set[str]:
 def _build(
     document: Workflow, executors: Mapping[str, Executor], edges: Sequence[Edge], code: UserCode
 ) -> engine.Workflow:
+    start = executors[document.start or ""]
+    first, first_id = document.node(document.start or ""), turns.start_id(document)
+    if isinstance(first, AgentNode) and first_id is not None:
+        start = chat_start(first_id, first)
     builder = WorkflowBuilder(
-        executors[document.start or ""],
+        start,
         name=document.id,
         max_supersteps=document.max_supersteps,
         outputs=_designated(document.outputs, executors),
         intermediate=_designated(document.intermediate, executors),
     )
-    routes = Routes(builder, executors, Tests(code), [s.key for s in document.state])
+    if start.id == first_id:
+        builder.edge(start, executors[document.start or ""], edge_id=into_id(start.id))
+    state_keys = [s.key for s in document.state]
+    routes = Routes(builder, executors, Tests(code), state_keys, turns.turn_sources(document))
     for edge in edges:
         routes.add(edge)
     return builder.build()

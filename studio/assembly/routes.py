@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from studio.assembly.code import UserCode
 from studio.assembly.texts import plain_value, scope_of
+from studio.assembly.turns import TurnJunction, Way, chosen
 from studio.document.checks_conditions import reads_state
 from studio.document.conditions import Condition, Scope, evaluate
-from studio.document.lines import default_id
+from studio.document.lines import default_id, into_id
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge
+from studio.document.turns import collector_id, is_routed
 from studio.engine.builder import Case, WorkflowBuilder
 from studio.engine.context import Context
 from studio.engine.executor import Executor
+from studio.engine.hosts import TurnCollector
 from studio.engine.hosts.function import FunctionExecutor
 from studio.engine.types import ANY
 
@@ -64,14 +66,6 @@ async def _awaited(value: bool | Awaitable[bool]) -> bool:
     return value if isinstance(value, bool) else await value
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A way out of a junction that reads state."""
-
-    target: str
-    test: Callable[[Any, Mapping[str, Any] | None], bool | Awaitable[bool]] | None
-
-
 class StateJunction(FunctionExecutor):
     """A switch (``first``) or fan-out that reads shared state: an executor that sends its input to the chosen targets.
 
@@ -79,7 +73,7 @@ class StateJunction(FunctionExecutor):
     supersteps holds the decision.
     """
 
-    def __init__(self, id: str, ways: Sequence[_Way], keys: Sequence[str], *, first: bool) -> None:
+    def __init__(self, id: str, ways: Sequence[Way], keys: Sequence[str], *, first: bool) -> None:
         self._ways = ways
         self._keys = keys
         self._first = first
@@ -87,26 +81,33 @@ class StateJunction(FunctionExecutor):
 
     async def _run(self, data: Any, ctx: Context) -> None:
         state = {key: plain_value(ctx.get_state(key)) for key in self._keys}
-        for way in self._ways:
-            if way.test is None or await _awaited(way.test(data, state)):
-                ctx.send(data, way.target)
-                if self._first:
-                    return
+        for target in await chosen(self._ways, data, state, first=self._first):
+            ctx.send(data, target)
 
 
 class Routes:
     """Adds the edges of one document to a builder."""
 
     def __init__(
-        self, builder: WorkflowBuilder, executors: Mapping[str, Executor], tests: Tests, state_keys: Sequence[str]
+        self,
+        builder: WorkflowBuilder,
+        executors: Mapping[str, Executor],
+        tests: Tests,
+        state_keys: Sequence[str],
+        turn_sources: Collection[str] = (),
     ) -> None:
+        """``turn_sources``: the nodes that send whole turns, see :mod:`studio.document.turns`."""
         self._builder = builder
         self._executors = executors
         self._tests = tests
         self._keys = tuple(state_keys)
+        self._turn_sources = turn_sources
 
     def add(self, edge: Edge) -> None:
         """Adds one edge group of the drawing."""
+        if is_routed(edge, self._turn_sources):
+            self._route_turns(edge)
+            return
         match edge:
             case DirectEdge():
                 test = None if edge.condition is None else self._tests.of(edge.id, edge.condition)
@@ -114,9 +115,8 @@ class Routes:
                 ends = self._executors[edge.source], self._executors[edge.target]
                 self._builder.edge(*ends, test, name=name, edge_id=edge.id)
             case FanInEdge():
-                self._builder.fan_in(
-                    [self._executors[s] for s in edge.sources], self._executors[edge.target], edge_id=edge.id
-                )
+                sources = [self._collected(edge, source) for source in edge.sources]
+                self._builder.fan_in(sources, self._executors[edge.target], edge_id=edge.id)
             case SwitchEdge(source=str(), default=str()):
                 self._switch(edge)
             case FanOutEdge(source=str()):
@@ -124,8 +124,7 @@ class Routes:
 
     def _switch(self, edge: SwitchEdge) -> None:
         if any(needs_state(case.condition) for case in edge.cases):
-            ways = [self._way(case.id, case.target, case.condition) for case in edge.cases]
-            self._junction(edge, [*ways, _Way(edge.default or "", None)], first=True)
+            self._junction(edge, self._ways_of_switch(edge), first=True)
             return
         cases = [
             Case(
@@ -142,8 +141,7 @@ class Routes:
     def _fan_out(self, edge: FanOutEdge) -> None:
         selection = edge.selection or {}
         if any(needs_state(condition) for condition in selection.values()):
-            ways = [self._way(f"{edge.id}.{t}", t, selection.get(t)) for t in edge.targets]
-            self._junction(edge, ways, first=False)
+            self._junction(edge, self._ways_of_fan_out(edge), first=False)
             return
         source, targets = self._executors[edge.source or ""], [self._executors[t] for t in edge.targets]
         chosen = self._selection(edge, selection) if selection else None
@@ -160,14 +158,51 @@ class Routes:
 
         return select
 
-    def _way(self, owner: str, target: str, condition: Condition | None) -> _Way:
-        return _Way(target, None if condition is None else self._tests.with_state(owner, condition))
+    def _way(self, owner: str, target: str, condition: Condition | None) -> Way:
+        return Way(target, None if condition is None else self._tests.with_state(owner, condition))
 
-    def _junction(self, edge: SwitchEdge | FanOutEdge, ways: Sequence[_Way], *, first: bool) -> None:
+    def _ways_of_switch(self, edge: SwitchEdge) -> list[Way]:
+        ways = [self._way(case.id, case.target, case.condition or Condition()) for case in edge.cases]
+        return [*ways, *([Way(edge.default, None)] if edge.default else [])]
+
+    def _ways_of_fan_out(self, edge: FanOutEdge) -> list[Way]:
+        selection = edge.selection or {}
+        return [self._way(f"{edge.id}.{t}", t, selection.get(t)) for t in edge.targets]
+
+    def _junction(self, edge: SwitchEdge | FanOutEdge, ways: Sequence[Way], *, first: bool) -> None:
         junction = StateJunction(edge.id, ways, self._keys, first=first)
-        self._builder.edge(self._executors[edge.source or ""], junction, edge_id=f"{edge.id}:in")
+        self._add_junction(edge.source or "", edge.id, junction, ways)
+
+    def _add_junction(self, source: str, edge_id: str, junction: Executor, ways: Sequence[Way]) -> None:
+        """An executor with the id of the edge group, and edges without conditions behind it."""
+        self._builder.edge(self._executors[source], junction, edge_id=into_id(edge_id))
         targets = list(dict.fromkeys(way.target for way in ways))
         if len(targets) == 1:
-            self._builder.edge(junction, self._executors[targets[0]], edge_id=edge.id)
+            self._builder.edge(junction, self._executors[targets[0]], edge_id=edge_id)
         else:
-            self._builder.fan_out(junction, [self._executors[t] for t in targets], edge_id=edge.id)
+            self._builder.fan_out(junction, [self._executors[t] for t in targets], edge_id=edge_id)
+
+    # -------------------------------------------------------------------------------------------- whole turns
+
+    def _route_turns(self, edge: Edge) -> None:
+        """The edge group behind a turn-token agent, as a router that decides once a turn."""
+        source, ways, conditions, first = "", list[Way](), list[Condition | None](), False
+        match edge:
+            case DirectEdge():
+                source, ways = edge.source, [self._way(edge.id, edge.target, edge.condition)]
+                conditions = [edge.condition]
+            case SwitchEdge(source=str() as source):
+                ways, first = self._ways_of_switch(edge), True
+                conditions = [case.condition for case in edge.cases]
+            case FanOutEdge(source=str() as source):
+                ways, conditions = self._ways_of_fan_out(edge), list((edge.selection or {}).values())
+        keys = self._keys if any(needs_state(condition) for condition in conditions) else ()
+        self._add_junction(source, edge.id, TurnJunction(edge.id, ways, keys, first=first), ways)
+
+    def _collected(self, edge: FanInEdge, source: str) -> Executor:
+        """The source of a join, behind a collector if it sends turns: a barrier would let the first message pass."""
+        if source not in self._turn_sources:
+            return self._executors[source]
+        collector = TurnCollector(collector_id(edge, source))
+        self._builder.edge(self._executors[source], collector, edge_id=into_id(collector.id))
+        return collector

@@ -17,6 +17,7 @@ from studio.agents.openai_client import OpenAIChatClient
 from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.document.runners import all_agents, spoken_name
 from studio.files import FileProblem, read_workflow
 from studio.settings import trust
 from studio.settings.preferences import Preferences
@@ -75,9 +76,9 @@ class ProfileClient:
 
 def offline_model(workflow: Workflow) -> OfflineModel:
     """The built-in model of a document, with its script."""
-    agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
+    agents = list(all_agents(workflow))
     script = workflow.offline.model_dump(mode="json")
-    return OfflineModel(script, {n.id: n.instructions for n in agents}, {n.id: n.id for n in agents})
+    return OfflineModel(script, {n.id: n.instructions for n in agents}, {n.id: spoken_name(n) for n in agents})
 
 
 def served_model(workflow: Workflow, folder: Path | None = None) -> OfflineModel:
@@ -90,11 +91,10 @@ def served_model(workflow: Workflow, folder: Path | None = None) -> OfflineModel
     instructions: dict[str, str] = {}
     names: dict[str, str] = {}
     for path, document in _documents(workflow, folder, ""):
-        for node in document.nodes:
-            if isinstance(node, AgentNode):
-                instructions[path + node.id], names[path + node.id] = node.instructions, node.id
-                if node.id in document.offline.nodes:
-                    nodes[path + node.id] = document.offline.nodes[node.id]
+        for agent in all_agents(document):
+            instructions[path + agent.id], names[path + agent.id] = agent.instructions, spoken_name(agent)
+            if agent.id in document.offline.nodes:
+                nodes[path + agent.id] = document.offline.nodes[agent.id]
     return OfflineModel({"nodes": nodes, "delay_ms": workflow.offline.delay_ms}, instructions, names)
 
 
@@ -214,7 +214,7 @@ class ServiceSource:
         return client
 
     def _offline_client(self, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
-        agents = [(n.id, n.instructions) for n in workflow.nodes if isinstance(n, AgentNode)]
+        agents = [(n.id, n.name, n.instructions) for n in all_agents(workflow)]
         content = f"{workflow.offline.model_dump_json()}{agents!r}"
         known = self._offline.get(key)
         if known is not None and known[0] == content:

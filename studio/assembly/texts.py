@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from studio.agents.messages import (
     AgentReply,
@@ -26,7 +26,7 @@ from studio.agents.messages import (
     user,
 )
 from studio.document.conditions import Scope
-from studio.engine.values import Record, SubRequest, SubResponse, plain
+from studio.engine.values import Record, SubRequest, SubResponse, TurnToken, plain
 
 _FIELD = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 _PARTS = (Text, Reasoning, Data, ToolCall, ToolResult, ApprovalRequest, ApprovalResponse, ErrorPart)
@@ -34,7 +34,8 @@ _WITH_TEXT = (Message, AgentReply, AgentResponse, AgentUpdate)
 
 
 def value_text(data: object) -> str:
-    """The text of a message: of the last message for a request, of the items for a list, else the value as JSON."""
+    """The text of a message: of the last message for a request or a list of messages (a turn ends with its answer),
+    of the items for another list, else the value as JSON."""
     if isinstance(data, str):
         return data
     if data is None:
@@ -50,9 +51,18 @@ def value_text(data: object) -> str:
     if isinstance(data, Mapping):
         text = data.get("text")
         return text if isinstance(text, str) else json_text(plain_value(data))
+    if isinstance(data, TurnToken):
+        return "turn token"
+    if is_messages(data):
+        return data[-1].text
     if isinstance(data, Sequence) and not isinstance(data, bytes):
         return " ".join(value_text(item) for item in data)
     return json_text(data)
+
+
+def is_messages(data: object) -> TypeGuard[Sequence[Message]]:
+    """Whether a value is a list of chat messages, and not an empty one."""
+    return isinstance(data, list | tuple) and bool(data) and all(isinstance(item, Message) for item in data)
 
 
 def part_text(part: object) -> str:
@@ -88,7 +98,7 @@ def type_name(data: object) -> str:
     if isinstance(data, Mapping):
         return "object"
     if isinstance(data, list | tuple):
-        return "messages" if data and all(isinstance(item, Message) for item in data) else "list"
+        return "messages" if is_messages(data) else "list"
     return type(data).__name__
 
 
@@ -106,6 +116,7 @@ _NAMES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (_PARTS, "content"),
     (SubRequest, "sub_request"),
     (SubResponse, "sub_response"),
+    (TurnToken, "turn_token"),
 )
 
 
@@ -121,17 +132,23 @@ def plain_value(data: object) -> Any:
 
 
 def structured_value(data: object) -> Any:
-    """What ``value`` means in conditions and templates: the JSON answer of an agent (None if it is none), a record as
-    an object, else the plain value."""
+    """What ``value`` means in conditions and templates: the JSON answer of an agent (None if it is none), also where it
+    ends a list of messages, a record as an object, else the plain value."""
     if isinstance(data, AgentResponse | AgentReply):
         reply = data.reply if isinstance(data, AgentResponse) else data
         if reply.value is not None:
             return reply.value
-        try:
-            return json.loads(reply.text)
-        except ValueError:
-            return None
+        return _json_of(reply.text)
+    if is_messages(data) and data[-1].role == "assistant":
+        return _json_of(data[-1].text)
     return plain_value(data)
+
+
+def _json_of(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def scope_of(data: object, state: Mapping[str, object] | None = None) -> Scope:

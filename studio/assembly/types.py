@@ -7,8 +7,8 @@ from typing import Any
 
 from studio.agents.messages import AgentReply, AgentRequest, AgentResponse, Message
 from studio.document.types import item_type, split
-from studio.engine.types import ANY, ListOf, RecordType, Type, UnionOf, fits
-from studio.engine.values import Record
+from studio.engine.types import ANY, CONTENT, ListOf, RecordType, Type, UnionOf, fits
+from studio.engine.values import Record, TurnToken
 
 _TYPES: Mapping[str, tuple[Type, ...]] = {
     "text": (str,),
@@ -23,6 +23,8 @@ _TYPES: Mapping[str, tuple[Type, ...]] = {
     "request": (AgentRequest,),
     "response": (AgentResponse,),
     "reply": (AgentReply,),
+    "turn_token": (TurnToken,),
+    "content": CONTENT.members,
     "any": (ANY,),
 }
 TEXTS: tuple[Type, ...] = (str, Message, ListOf(Message), AgentResponse, AgentReply)

@@ -23,7 +23,7 @@ from studio.agents.messages import (
     ToolCall,
     ToolResult,
 )
-from studio.engine.values import Record, SubRequest, SubResponse, plain
+from studio.engine.values import Record, SubRequest, SubResponse, TurnToken, plain
 
 _PARTS: Mapping[str, type[Any]] = {
     "text": Text,
@@ -109,6 +109,7 @@ _WRITERS: Mapping[type, Callable[[Any], Any]] = {
     },
     SubRequest: lambda r: {"executor": r.executor, "request": r.request, "data": to_worker(r.data)},
     SubResponse: lambda r: {"request": r.request, "data": to_worker(r.data)},
+    TurnToken: lambda t: {"$": "turn_token", "emit_events": t.emit_events},
 }
 
 # --------------------------------------------------------------------------------------------------------- back
@@ -167,5 +168,6 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "message": _read_message,
     "reply": _read_reply,
     "response": lambda v: AgentResponse(v["executor"], _read_reply(v["reply"]), read_messages(v["conversation"])),
+    "turn_token": lambda v: TurnToken(v["emit_events"]),
     "request": lambda v: AgentRequest(read_messages(v["messages"]), v["should_respond"]),
 }

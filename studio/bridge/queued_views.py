@@ -9,6 +9,7 @@ from studio.bridge.run_views import QueuedView
 from studio.checkpoints import QueuedMessage
 from studio.debugger.forks import QueueEdits, with_text
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
+from studio.document.turns import collector_id, start_id
 
 
 def queued_views(queued: Iterable[QueuedMessage], workflow: Workflow | None, edits: QueueEdits) -> list[QueuedView]:
@@ -22,7 +23,7 @@ def _view(message: QueuedMessage, workflow: Workflow | None, edits: QueueEdits) 
     return QueuedView(
         message.id,
         message.source,
-        message.target,
+        message.target or _start_behind(workflow, message.source),
         tuple(edge.id for edge in workflow.edges if _carries(edge, message)) if workflow is not None else (),
         type_name(data),
         value_text(data),
@@ -32,17 +33,23 @@ def _view(message: QueuedMessage, workflow: Workflow | None, edits: QueueEdits) 
     )
 
 
+def _start_behind(workflow: Workflow | None, source: str) -> str | None:
+    """The start, for what the node in front of it sends: no edge of the drawing leads there."""
+    return workflow.start if workflow is not None and source == start_id(workflow) else None
+
+
 def _carries(edge: Edge, message: QueuedMessage) -> bool:
     source, target = message.source, message.target
     match edge:
         case DirectEdge():
-            return edge.source == source and target in (None, edge.target)
+            return source in (edge.source, edge.id) and target in (None, edge.target)
         case FanOutEdge():
-            return edge.source == source and (target is None or target in edge.targets)
+            return source in (edge.source, edge.id) and (target is None or target in edge.targets)
         case SwitchEdge():
             targets = {*(case.target for case in edge.cases), edge.default}
-            return edge.source == source and (target is None or target in targets)
+            return source in (edge.source, edge.id) and (target is None or target in targets)
         case FanInEdge():
-            return source in edge.sources and target in (None, edge.target)
+            collected = any(source == collector_id(edge, s) for s in edge.sources)
+            return (collected or source in edge.sources) and target in (None, edge.target)
         case _:
             return False

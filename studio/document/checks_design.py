@@ -19,6 +19,7 @@ from studio.document.model import (
     HumanInputNode,
     JoinNode,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     TemplateNode,
 )
@@ -62,7 +63,7 @@ def _gives(node: Node) -> bool:
             return bool(types.split(node.sends))
         case SubWorkflowNode():
             return node.embedded is not None and any(n != "question" for n in types.sends(node))
-        case AgentNode() | TemplateNode() | HumanInputNode() | JoinNode():
+        case AgentNode() | RunnerNode() | TemplateNode() | HumanInputNode() | JoinNode():
             return True
     return node.kind == "pass"
 
@@ -70,7 +71,7 @@ def _gives(node: Node) -> bool:
 def _output_fix(facts: Facts, node: Node) -> Fix | None:
     outputs = facts.workflow.outputs
     named = isinstance(outputs, tuple)
-    if isinstance(node, AgentNode) and named:
+    if isinstance(node, AgentNode | RunnerNode) and named:
         return Fix("Make it an output", SetWorkflow({"outputs": (*outputs, node.id)}))  # type: ignore[misc]
     if isinstance(node, FunctionNode) and not named:
         return Fix("Yield what it sends", SetFields("nodes", node.id, {"yields": node.sends}))

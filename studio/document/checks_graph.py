@@ -25,6 +25,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Fix, Problem
+from studio.document.turns import joins_turns
 
 MOST_NAMED = 12
 """A loop with more names than this is told in short."""
@@ -121,6 +122,8 @@ def _duplicate(facts: Facts, first: str, second: str, source: str, target: str) 
 def _type_problem(facts: Facts, source: str, target: str, line_id: str) -> Iterator[Problem]:
     a, b = facts.nodes[source], facts.nodes[target]
     sent, taken = types.sends(a), types.accepts(b)
+    if joins_turns(facts.workflow, a):
+        sent = ("messages", "turn_token")
     edge = facts.edges.get(line_id.partition(":")[0])
     if isinstance(edge, FanInEdge):
         if isinstance(b, AgentNode):
@@ -268,7 +271,9 @@ def output_problems(facts: Facts) -> Iterator[Problem]:
 
 def loop_problems(facts: Facts) -> Iterator[Problem]:
     """Loops in which every node always sends on and every edge always passes."""
-    always = {n.id for n in facts.workflow.nodes if getattr(n, "kind", "") in ("agent", "template", "join", "pass")}
+    always = {
+        n.id for n in facts.workflow.nodes if getattr(n, "kind", "") in ("agent", "runner", "template", "join", "pass")
+    }
     steps: dict[str, list[str]] = {}
     choices: list[tuple[str, set[str]]] = []
     for edge in facts.workflow.edges:

@@ -10,6 +10,7 @@ from studio.document.checks_tools import call_problems, server_problems, tool_pr
 from studio.document.code import body_problem, module_problem
 from studio.document.edits import SetFields, SetWorkflow
 from studio.document.facts import Facts
+from studio.document.ids import script_owner
 from studio.document.model import (
     AgentNode,
     FunctionNode,
@@ -24,6 +25,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Fix, Problem
+from studio.document.runners import all_agents
 
 
 def node_problems(facts: Facts) -> Iterator[Problem]:
@@ -200,21 +202,21 @@ def _types_and_state(facts: Facts) -> Iterator[Problem]:
 def offline_problems(facts: Facts) -> Iterator[Problem]:
     """The script of the built-in model."""
     scripts = facts.workflow.offline.nodes
+    agents = {agent.id: agent for agent in all_agents(facts.workflow)}
     for node_id, script in scripts.items():
-        node = facts.nodes.get(node_id)
-        if not isinstance(node, AgentNode):
+        if node_id not in agents:
             kept = {k: v for k, v in scripts.items() if k != node_id}
             edit = SetWorkflow({"offline": facts.workflow.offline.model_copy(update={"nodes": kept})})
             message = f"The offline model has a script for {node_id}, which is no agent of this workflow."
             yield Problem("orphan_script", message, "", "offline", "warning", Fix("Remove the script", edit))
         elif not isinstance(script.get("replies"), list):
             message = f"The offline script of {facts.name(node_id)} has no list of replies."
-            yield Problem("script_form", message, node_id, "offline")
+            yield Problem("script_form", message, script_owner(node_id), "offline")
     seen: dict[str, str] = {}
-    for node in facts.workflow.nodes:
-        if isinstance(node, AgentNode) and node.id in scripts:
+    for node in agents.values():
+        if node.id in scripts:
             other = seen.setdefault(node.instructions.strip(), node.id)
             if other != node.id:
-                message = f"{facts.name(node.id)} and {facts.name(other)} have the same instructions: over HTTP the "
+                message = f"“{node.name}” and “{agents[other].name}” have the same instructions: over HTTP the "
                 message += "offline model cannot tell their scripts apart."
-                yield Problem("equal_instructions", message, node.id, "instructions", "warning")
+                yield Problem("equal_instructions", message, script_owner(node.id), "instructions", "warning")

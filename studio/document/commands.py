@@ -76,6 +76,7 @@ __all__ = [
 
 NEW_NAMES: Mapping[str, str] = {
     "agent": "Agent",
+    "runner": "Conversation runner",
     "function": "Function",
     "human_input": "Human input",
     "template": "Template",

@@ -19,6 +19,7 @@ from studio.document.model import (
     HandoffEdge,
     JoinNode,
     Node,
+    NodeBase,
     SubWorkflowNode,
     SwitchEdge,
     Workflow,
@@ -125,9 +126,14 @@ def pair(workflow: Workflow, source: str, target: str) -> str | None:
 
 
 def name_of(workflow: Workflow, item_id: str) -> str:
-    """What people call a node, switch, fan-out or group; its id if it has no name."""
+    """What people call a node, switch, fan-out or group, or a node that a run adds; its id if it has no name."""
     found = workflow.node(item_id) or workflow.edge(item_id) or with_id(workflow.groups, item_id)
-    return str(getattr(found, "name", "") or item_id)
+    name = getattr(found, "name", "")
+    if name or isinstance(found, NodeBase):
+        return str(name or item_id)
+    from studio.document.turns import added_name  # which asks for names, too
+
+    return added_name(workflow, item_id) or item_id
 
 
 def path_names(workflow: Workflow, inside: Sequence[str], item_id: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from studio.document import types
 from studio.document.ids import taken_ids
-from studio.document.lines import leg_id, pairs
+from studio.document.lines import leg_id, name_of, pairs
 from studio.document.model import (
     AgentNode,
     DirectEdge,
@@ -98,6 +98,13 @@ def joins_turns(workflow: Workflow, node: Node) -> bool:
     return any(source == node.id and target in taking for source, target, _ in pairs(workflow))
 
 
+def joined_token(workflow: Workflow, join_id: str) -> bool | None:
+    """What the token of a join bar says: it asks for updates, unless an agent behind has an option of its own."""
+    behind = [workflow.node(target) for source, target, _ in pairs(workflow) if source == join_id]
+    options = [n.turn_token for n in behind if isinstance(n, AgentNode) and takes_turns(n)]
+    return None if any(o.emit_agent_update_events is not None for o in options) else True
+
+
 def is_routed(edge: Edge, sources: Collection[str | None]) -> bool:
     """Whether a router decides for this edge group, given the nodes that send whole turns."""
     match edge:
@@ -113,6 +120,19 @@ def is_routed(edge: Edge, sources: Collection[str | None]) -> bool:
 def collector_id(edge: FanInEdge, source: str) -> str:
     """The id of the collector between a source and a join bar: that of the line."""
     return leg_id(edge.id, source)
+
+
+def added_name(workflow: Workflow, item_id: str) -> str | None:
+    """What people call a node that a run adds; None if it adds no such node, or one with the name of a group."""
+    if item_id == start_id(workflow):
+        return "Chat start"
+    edge_id, leg, source = item_id.partition(":to:")
+    edge = workflow.edge(edge_id)
+    if isinstance(edge, DirectEdge) and is_routed(edge, turn_sources(workflow)):
+        return f"{name_of(workflow, edge.source)} → {name_of(workflow, edge.target)}"
+    if leg and isinstance(edge, FanInEdge) and source in turn_sources(workflow):
+        return f"Turn of {name_of(workflow, source)}"
+    return None
 
 
 def added_nodes(workflow: Workflow) -> Iterator[str]:

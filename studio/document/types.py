@@ -62,7 +62,7 @@ CHOICE = "choice"
 WITH_TEXT = ("text", "message", "messages", "response", "reply")
 """What a node that accepts ``text`` takes."""
 
-RUNNABLE = frozenset({"agent", "function", "human_input", "template", "sub_workflow", "join", "pass"})
+RUNNABLE = frozenset({"agent", "runner", "function", "human_input", "template", "sub_workflow", "join", "pass"})
 """Node kinds that this version can run; the others are shown, checked lightly and saved back."""
 
 _LIST = re.compile(r"list\[(.+)\]\Z")

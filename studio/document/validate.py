@@ -5,7 +5,7 @@ Live, after each change; nothing in here runs code of the user.
 
 from __future__ import annotations
 
-from studio.document import checks_conditions, checks_design, checks_graph, checks_nodes
+from studio.document import checks_agents, checks_conditions, checks_design, checks_graph, checks_nodes, checks_turns
 from studio.document.facts import Facts
 from studio.document.model import Workflow
 from studio.document.problems import Problem
@@ -18,11 +18,13 @@ _CHECKS = (
     checks_graph.designation_problems,
     checks_conditions.condition_problems,
     checks_nodes.node_problems,
+    checks_agents.agent_problems,
     checks_nodes.declaration_problems,
     checks_graph.reach_problems,
     checks_graph.loop_problems,
     checks_graph.output_problems,
     checks_design.join_problems,
+    checks_turns.turn_problems,
     checks_design.unused_output_problems,
     checks_design.state_problems,
     checks_nodes.offline_problems,

@@ -50,7 +50,7 @@ def _check(workflow: Workflow) -> None:
     if workflow.node(workflow.start or "") is None:
         raise ExportProblem("The workflow has no start node. Mark one node as the start, then export again.")
     for node in workflow.nodes:
-        if node.kind not in RUNNABLE:
+        if node.kind not in RUNNABLE or node.kind == "runner":
             raise ExportProblem(f"{node.name or node.id} is of a kind ({node.kind}) that cannot be written as code.")
         if isinstance(node, AgentNode) and node.host == "turn_token":
             raise ExportProblem(f"{node.name} uses the C# turn token host, which has no Python code yet.")

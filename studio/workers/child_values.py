@@ -4,7 +4,7 @@ Standard library only; runs on the interpreter that the user chose (3.9 or newer
 of ``agent_framework``, so that the same text runs in an exported project. On the wire everything is JSON:
 
 * ``{"$record": NAME, FIELD: ...}`` a declared type,
-* ``{"$": "message" | "reply" | "response" | "request" | "content", ...}`` what agents take and give,
+* ``{"$": "message" | "reply" | "response" | "request" | "content" | "turn_token", ...}`` what agents take and give,
 * ``{"$": "dict", "items": [[KEY, VALUE], ...]}`` a plain object that has one of these marks as a key.
 """
 
@@ -104,8 +104,15 @@ class AgentExecutorRequest:
     should_respond: bool = True
 
 
+@dataclasses.dataclass
+class TurnToken:
+    """Lets an agent with the turn-token host take its turn; None leaves updates to the agent's own option."""
+
+    emit_events: bool | None = None
+
+
 PUBLIC: dict[str, Any] = {
-    c.__name__: c for c in (Content, Message, AgentResponse, AgentExecutorResponse, AgentExecutorRequest)
+    c.__name__: c for c in (Content, Message, AgentResponse, AgentExecutorResponse, AgentExecutorRequest, TurnToken)
 }
 
 # ------------------------------------------------------------------------------------------------ declared types
@@ -198,6 +205,7 @@ _DECODERS: dict[str, Any] = {
     "reply": _reply,
     "response": _response,
     "request": _request,
+    "turn_token": lambda value, types: TurnToken(value.get("emit_events")),
 }
 
 # ------------------------------------------------------------------------------------------------------- encode
@@ -254,6 +262,8 @@ def _encode_object(value: Any) -> Any:
     if isinstance(value, AgentExecutorRequest):
         messages = [encode(m) for m in value.messages]
         return {"$": "request", "messages": messages, "should_respond": bool(value.should_respond)}
+    if isinstance(value, TurnToken):
+        return {"$": "turn_token", "emit_events": value.emit_events}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {"$record": type(value).__name__, **_fields(value)}
     raise NotJsonError(f"a value of type {type(value).__name__} is no JSON value")

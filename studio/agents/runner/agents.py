@@ -32,6 +32,8 @@ class RunnerAgent:
     """Its own engine; None: the one of :attr:`connection`, or else the runner's."""
     connection: ClientSettings | None = None
     """Where its own engine is; the runner opens and closes it."""
+    node: str = ""
+    """What its model calls are filed under; empty: the runner's node, or its name."""
 
 
 def handoff_tool_name(agent: str) -> str:

@@ -120,7 +120,7 @@ class Turn:
         self._caller.client = client
         tools = (*agent.tools, *handoff_tools(agent).values())
         messages = tuple(self.session.messages)
-        request = ChatRequest(messages, agent.instructions, tools, agent.options, self.node or agent.name)
+        request = ChatRequest(messages, agent.instructions, tools, agent.options, agent.node or self.node or agent.name)
         self.emit(EngineCalled(self.session.id, agent.name, number))
         reply = await self._caller.ask(request, self._chunk(agent) if self.updates is not None else None)
         return self._signed(reply, agent)

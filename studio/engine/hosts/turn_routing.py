@@ -106,9 +106,13 @@ class TurnRouter(_Collecting):
     async def _pass_on(self, request: ApprovalRequest | ToolCall, ctx: Context) -> None:
         ctx.send(request, purpose="request")
 
+    async def _targets(self, messages: list[Message], ctx: Context) -> Sequence[str]:
+        """The ids that get this turn."""
+        selected = self._select(messages)
+        return await selected if inspect.isawaitable(selected) else selected
+
     async def _route(self, token: TurnToken, ctx: Context) -> None:
-        selected = self._select([message for batch in self._turn for message in batch])
-        targets = await selected if inspect.isawaitable(selected) else selected
+        targets = await self._targets([message for batch in self._turn for message in batch], ctx)
         turn = self._taken()
         for target in targets:
             for batch in turn:

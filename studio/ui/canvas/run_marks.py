@@ -42,7 +42,7 @@ class Lines:
     def first(self, edge: str, source: str) -> list[Line]:
         """The lines that a message of ``source`` takes first: into the rhombus or bar, or the edge itself."""
         found = self.of(edge)
-        own = [line for line in found if line.source == source]
+        own = [line for line in found if source in (line.source, line.id)]
         return own or found
 
     def leading(self, edge: str, source: str, target: str) -> list[Line]:
@@ -52,12 +52,17 @@ class Lines:
         found = self.of(line.edge if line is not None else edge)
         if len(found) == 1:
             return found
-        way = [line for line in found if line.target == target and (line.kind != "fan_in" or line.source == source)]
+        way = [line for line in found if line.target == target and (line.kind != "fan_in" or source in _ends(line))]
         return way + [line for line in found if line.kind in _INTO and line.source == source]
 
     def after(self, source: str) -> list[Line]:
         """The lines that leave a node, switch or bar."""
         return self._by_source.get(source, [])
+
+
+def _ends(line: Line) -> tuple[str, str]:
+    """What may send over a line to a bar: the node, or what collects its turns, which has the id of the line."""
+    return line.source, line.id
 
 
 def line_states(lines: Lines, run: RunModel, problems: Iterable[Problem]) -> dict[str, LineState]:
@@ -88,7 +93,8 @@ def queued_on(lines: Lines, message: QueuedView) -> list[Line]:
     found: dict[str, Line] = {}
     for edge in message.edges:
         for line in lines.first(edge, message.source):
-            if line.kind not in ("case", "default", "leg"):
+            behind = message.source == line.edge and message.target == line.target
+            if behind or line.kind not in ("case", "default", "leg"):
                 found[line.id] = line
     return list(found.values())
 
