@@ -17,6 +17,7 @@ from studio.agents.messages import (
     Message,
     Part,
     Role,
+    Text,
     ToolCall,
     ToolResult,
     assistant,
@@ -25,6 +26,9 @@ from studio.agents.model_calls import ModelCaller, tell
 from studio.agents.pending import Batch
 from studio.agents.tool_runs import AskAgain, ToolRunner
 from studio.agents.tools import REJECTED, ArgumentsError, Tool, parse_arguments
+from studio.checkpoints.quick import maker
+
+_agent_update = maker(AgentUpdate)
 
 MAX_MODEL_CALLS = DEFAULT_LOOP.max_iterations
 NO_ANSWER = "Function invocation limit reached before a final answer could be produced."
@@ -237,13 +241,15 @@ class ToolLoop:
     def _chunk(self, update: AgentUpdate) -> None:
         if self._tools_off and any(isinstance(p, ToolCall) for p in update.parts):
             update = replace(update, parts=tuple(p for p in update.parts if not isinstance(p, ToolCall)))
-        for part in update.parts:
-            tell(self.hooks, part)
-        if self.updates is not None and (update.parts or update.finish_reason or update.usage):
-            u = update  # built anew and not replaced: this runs for every token
-            self.updates(
-                AgentUpdate(u.parts, u.role, self.author, u.message_id, u.response_id, u.usage, u.finish_reason)
-            )
+        parts, updates = update.parts, self.updates
+        for part in parts:
+            if type(part) is Text:  # this runs for every token
+                self.hooks.tokens(part.text, "text")
+            else:
+                tell(self.hooks, part)
+        if updates is not None and (parts or update.finish_reason or update.usage):
+            u = update
+            updates(_agent_update(parts, u.role, self.author, u.message_id, u.response_id, u.usage, u.finish_reason))
 
     def _update(self, parts: Sequence[Part], role: Role = "assistant") -> None:
         if self.updates is not None:

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from studio.checkpoints.quick import quickly_made
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Text:
     """Plain text."""
@@ -121,6 +124,7 @@ class UsagePart:
 Part = Text | Reasoning | Data | ToolCall | ToolResult | ApprovalRequest | ApprovalResponse | ErrorPart | UsagePart
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Message:
     """One chat message."""
@@ -147,6 +151,7 @@ def assistant(text: str, author: str | None = None) -> Message:
     return Message("assistant", (Text(text),), author)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class AgentReply:
     """What one agent run gives: all its messages (tool calls and results included)."""
@@ -165,6 +170,7 @@ class AgentReply:
         return "".join(m.text for m in self.messages)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class AgentUpdate:
     """One chunk of a streaming agent run."""
@@ -191,6 +197,7 @@ class AgentRequest:
     should_respond: bool = True
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class AgentResponse:
     """What an agent node sends on."""

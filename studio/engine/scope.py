@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from studio.checkpoints import CheckpointStore, PendingRequest, QueuedMessage
+from studio.checkpoints.quick import maker
 from studio.engine.events import (
     EventSink,
     MessageQueued,
@@ -20,7 +21,6 @@ from studio.engine.events import (
 )
 from studio.engine.gate import Gate, hook
 from studio.engine.instance import Instance
-from studio.engine.quick import maker
 from studio.engine.recorder import Recorder
 from studio.engine.state import Rank
 from studio.engine.types import Type, type_name
@@ -187,14 +187,15 @@ class Scope:
 
     def output(self, node: str, invocation: str, rank: Rank, data: Any, role: Role | None = None) -> None:
         """A node yielded; the designation decides what becomes of it."""
-        role = role or self.roles.get(node)
         if role is None:
-            return
+            role = self.roles.get(node)
+            if role is None:
+                return
         between = role == "intermediate"
         (self._intermediate if between else self._outputs).append((rank, data))
-        if self.emit is not None and not self.inside:
-            t = perf_counter() - self.started
-            self.emit(_output_yielded(t, self.superstep, node, invocation, data, between, rank))
+        emit = self.emit
+        if emit is not None and not self.inside:  # this runs for every token
+            emit(_output_yielded(perf_counter() - self.started, self.superstep, node, invocation, data, between, rank))
 
     def withdraw(self, node: str, invocation: str, rank: Rank, asked: Collection[str]) -> None:
         """What an invocation sent, yielded and asked is gone, as if it had not run."""

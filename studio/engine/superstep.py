@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from studio.checkpoints import PendingRequest, QueuedMessage
+from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine import events as ev
 from studio.engine.context import Context
 from studio.engine.errors import NodeStopped
 from studio.engine.executor import Handler, ResponseHandler
 from studio.engine.gate import Gate, Replaced
-from studio.engine.quick import maker
 from studio.engine.routing import FanInRoute, Outcome, Route
 from studio.engine.scope import Scope
 from studio.engine.state import Rank

@@ -16,6 +16,7 @@ from studio.checkpoints import (
     PendingRequest,
     QueuedMessage,
 )
+from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine.context import Context
 from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected
@@ -37,7 +38,6 @@ from studio.engine.executor import Executor
 from studio.engine.gate import Gate
 from studio.engine.graph import Edge, signature
 from studio.engine.instance import Instance
-from studio.engine.quick import maker
 from studio.engine.routing import internal, routes_by_source
 from studio.engine.scope import Scope
 from studio.engine.superstep import GRACE, Superstep, running_node

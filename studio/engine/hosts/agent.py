@@ -150,8 +150,10 @@ class AgentHost(Executor):
         if ctx.streaming:
 
             def chunk(update: AgentUpdate) -> None:
-                if not _asks(update.parts):
-                    ctx.yield_output(update)
+                for part in update.parts:
+                    if type(part) is ApprovalRequest:
+                        return
+                ctx.yield_output(update)
 
             updates = chunk
         listened = ctx.scope.emit is not None or ctx.gate is not None
@@ -229,10 +231,6 @@ class AgentHost(Executor):
         # The object stays: nodes that share a session must go on sharing it.
         kept = Session.from_dict(state["session"]) if "session" in state else self.agent.new_session()
         self.session.id, self.session.messages, self.session.state = kept.id, kept.messages, kept.state
-
-
-def _asks(parts: Sequence[Part]) -> bool:
-    return ApprovalRequest in map(type, parts)
 
 
 def _as_messages(parts: Sequence[Part]) -> tuple[Message, ...]:

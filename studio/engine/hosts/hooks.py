@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 from studio.agents.client import ChatRequest, TextKind
 from studio.agents.messages import AgentReply, Message, ToolCall, ToolResult, Usage
+from studio.checkpoints.quick import maker
 from studio.engine.context import Context
 from studio.engine.events import (
     ModelCallFinished,
@@ -16,7 +18,6 @@ from studio.engine.events import (
     ToolFinished,
     ToolStarted,
 )
-from studio.engine.quick import maker
 from studio.engine.results import Invocation
 
 _tokens_arrived = maker(TokensArrived)
@@ -28,6 +29,7 @@ class NodeHooks:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._node = ctx.node
+        self._scope = ctx.scope
 
     def _at(self) -> Invocation:
         c = self._ctx
@@ -58,10 +60,11 @@ class NodeHooks:
         c.emit(ModelCallStarted(c.now(), self._node, c.invocation, call, messages, model, c.inside))
 
     def tokens(self, text: str, kind: TextKind) -> None:
-        c = self._ctx
-        scope = c.scope
-        if scope.emit is not None:
-            scope.emit(_tokens_arrived(scope.now(), self._node, c.invocation, text, kind, scope.inside))
+        scope = self._scope
+        emit = scope.emit
+        if emit is not None:
+            t = perf_counter() - scope.started
+            emit(_tokens_arrived(t, self._node, self._ctx.invocation, text, kind, scope.inside))
 
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
         c = self._ctx
