@@ -11,12 +11,13 @@ Objects are JSON lists that begin with ``"~"`` and a tag; what follows are the f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from itertools import islice
+from itertools import islice, repeat
 from operator import is_
 from typing import Any, Protocol
 
+from studio.checkpoints.quick import uncollected
 from studio.checkpoints.store import Codec
 
 SHORT = 28
@@ -330,35 +331,51 @@ class Packer:
             self._keep(value, {"#": entry}, exact)
 
     def _unlog(self, last: int) -> list[Any]:
-        ids, bodies = self._entries.items(last)
-        values: list[Any] = []
-        append, loaded, maker, objects = values.append, self._loaded, self._codec.maker, self._objects
-        makers: dict[str, Callable[..., Any]] = {}
-        all_exact = True
-        for entry, body in zip(ids, bodies, strict=True):
-            value = loaded.get(entry)
-            if value is None:
-                packed = _parsed(body)
-                if body[0] == "~":
-                    tag = packed[0]
-                    make = makers.get(tag)
-                    if make is None:
-                        make = makers[tag] = maker(tag[1:])[0]
-                    value = make(*packed[1:])  # an object of texts: nothing inside that can change
-                    loaded[entry] = value
-                    objects[id(value)] = (value, entry, True)
-                    append(value)
-                    continue
-                value = self.unpack(packed)
-                self._share(entry, packed, value)
-                all_exact = False
-            append(value)
-        _bounded(loaded)
-        _bounded(objects)
+        """The list that ends with this entry."""
+        with uncollected():
+            ids, bodies = self._entries.items(last)
+            plain = all(body[0] == "~" for body in bodies) and self._loaded.keys().isdisjoint(ids)
+            values, all_exact = (self._said(ids, bodies), True) if plain else self._mixed(ids, bodies)
+        _bounded(self._loaded)
+        _bounded(self._objects)
         if len(values) > FEW:
             self._lists[len(values), id(values[-1])] = (tuple(values), last, all_exact)
             _bounded(self._lists, _KEPT_LISTS)
         return values
+
+    def _said(self, ids: Sequence[int], bodies: Iterable[str]) -> list[Any]:
+        """Objects of texts, none of them known: the bulk of a long conversation, in as few steps as possible."""
+        makers = {tag: self._codec.maker(tag[1:])[0] for tag in _PLAIN}
+        values: list[Any] = []
+        append = values.append
+        for body in bodies:
+            parts = body.split(_SEPARATOR)
+            if len(parts) == 2:
+                append(makers[parts[0]](parts[1]))
+            else:
+                append(makers[parts[0]](*parts[1:]))
+        self._loaded.update(zip(ids, values, strict=True))
+        self._objects.update(zip(map(id, values), zip(values, ids, repeat(True)), strict=True))
+        return values
+
+    def _mixed(self, ids: Sequence[int], bodies: Iterable[str]) -> tuple[list[Any], bool]:
+        """Any values, and whether all are exact."""
+        values: list[Any] = []
+        exact = True
+        for entry, body in zip(ids, bodies, strict=True):
+            value = self._loaded.get(entry)
+            if value is None:
+                packed = _parsed(body)
+                if body[0] == "~":
+                    value = self._codec.maker(packed[0][1:])[0](*packed[1:])  # nothing inside that can change
+                    self._loaded[entry] = value
+                    self._objects[id(value)] = (value, entry, True)
+                else:
+                    value = self.unpack(packed)
+                    self._share(entry, packed, value)
+                    exact = False
+            values.append(value)
+        return values, exact
 
 
 def _body(packed: Packed) -> str:

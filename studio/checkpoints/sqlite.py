@@ -12,22 +12,22 @@ import struct
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from studio.checkpoints.bodies import Bodies
-from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo, CheckpointKind
+from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
 from studio.checkpoints.database import Database
-from studio.checkpoints.keys import SHORT, SHORT_HEAD, head_of, id_of, key_of, parsed_head
+from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.listing import KINDS, described
 from studio.checkpoints.marks import Mark
 from studio.checkpoints.packing import Packer, TooLarge, dumps
+from studio.checkpoints.quick import uncollected
 from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 from studio.checkpoints.upkeep import Upkeep
 
-_KINDS: tuple[CheckpointKind, ...] = ("input", "superstep", "answers", "fork")
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
 _FIND = "INSERT INTO checkpoint VALUES (?, ?, ?)"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
@@ -35,7 +35,6 @@ _RUN = ", ".join(_RUN_FIELDS)
 _ROW_BYTES = 60
 """What a checkpoint's row takes beside its body."""
 _KEPT = 10_000
-_info = partial(tuple.__new__, CheckpointInfo)
 
 
 class SqliteStore(Upkeep):
@@ -79,7 +78,7 @@ class SqliteStore(Upkeep):
         body, base = self._bodies.write(c)
         size = database.added + len(body) + _ROW_BYTES
         key, rest = key_of(c.id)
-        head = head_of(key, _KINDS.index(c.kind), self._origin(c), c.superstep, size, c.created, c.name)
+        head = head_of(key, KINDS.index(c.kind), self._origin(c), c.superstep, size, c.created, c.name)
         number = database.execute(_ADD, (self._parent(c.parent), head, body)).lastrowid or 0
         try:
             database.execute(_FIND, (key, number, rest))
@@ -178,31 +177,18 @@ class SqliteStore(Upkeep):
         run, workflow, signature = self._all_origins(None)[origin]
         return Checkpoint(
             id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
-            kind=_KINDS[kind], superstep=superstep, created=created, name=name, **parts,
+            kind=KINDS[kind], superstep=superstep, created=created, name=name, **parts,
         )  # fmt: skip
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
         query = "SELECT e.id, e.parent, e.head, c.rest FROM checkpoint c CROSS JOIN entry e ON e.id=c.entry"
         async with self._database.lock:
-            rows = self._all(query, ())
+            with uncollected():
+                rows = self._all(query, ())
             origins = self._all_origins(run)
         rows.sort()
-        ids: dict[int, str] = {}
-        found = []
-        kinds = _KINDS
-        for entry, parent, head, rest in rows:
-            if len(head) == SHORT_HEAD:  # the usual head: no time of its own and no name
-                number, kind, origin, superstep, size = SHORT.unpack(head)
-                created, name = number / 1e9, ""
-            else:
-                number, kind, origin, superstep, size, created, name = parsed_head(head)
-            id = ids[entry] = rest if type(rest) is str else f"{number:016x}{rest.hex()}"
-            if origin in origins:
-                run_, workflow, signature = origins[origin]
-                above = ids.get(parent) if type(parent) is int else parent
-                found.append((id, above, run_, workflow, signature, kinds[kind], superstep, created, size, name))
-        return list(map(_info, found))
+        return described(rows, origins)
 
     def _all_origins(self, run: str | None) -> dict[int, tuple[str, str, str]]:
         rows = self._all("SELECT id, run, workflow, signature FROM origin", ())
@@ -213,13 +199,15 @@ class SqliteStore(Upkeep):
         async with self._database.lock:
             origins = self._all_origins(run)
             query = "SELECT id, parent, head FROM entry WHERE head IS NOT NULL ORDER BY id DESC"
+            if run is None:
+                query += " LIMIT 1"  # else the row before it is looked for, too: a cursor reads one ahead
             for entry, parent, head in self._database.execute(query):
                 _, kind, origin, superstep, size, created, name = parsed_head(head)
                 if origin in origins:
                     id, above = self._id_of(entry) or "", self._id_of(parent)
                     run, workflow, signature = origins[origin]
                     return CheckpointInfo(
-                        id, above, run, workflow, signature, _KINDS[kind], superstep, created, size, name
+                        id, above, run, workflow, signature, KINDS[kind], superstep, created, size, name
                     )
         return None
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from studio.agents import messages as m
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
+from studio.checkpoints.quick import maker
 from studio.engine.values import (
     LedgerItem,
     PlanReview,
@@ -106,34 +107,15 @@ class _Shape:
         return self.kind(*whole)
 
 
-_SetSlot = Callable[[object, Any], None]
-
-_set_role: _SetSlot = vars(m.Message)["role"].__set__
-_set_parts: _SetSlot = vars(m.Message)["parts"].__set__
-_set_author: _SetSlot = vars(m.Message)["author"].__set__
-_set_id: _SetSlot = vars(m.Message)["id"].__set__
-_set_extra: _SetSlot = vars(m.Message)["extra"].__set__
-_set_text: _SetSlot = vars(m.Text)["text"].__set__
-_set_type: _SetSlot = vars(m.Text)["type"].__set__
+_message = maker(m.Message)
+_text_part = maker(m.Text)
 
 
 def _said(role: m.Role) -> Callable[..., m.Message]:
-    """Makes messages of one text. Sets the slots directly: a resumed conversation has thousands, and the constructor
-    of a frozen dataclass takes three times as long."""
-    message, text_part = m.Message, m.Text
-    new = object.__new__
+    """Makes messages of one text; a resumed conversation has thousands."""
 
     def make(text: str, author: str | None = None) -> m.Message:
-        part = new(text_part)
-        _set_text(part, text)
-        _set_type(part, "text")
-        made = new(message)
-        _set_role(made, role)
-        _set_parts(made, (part,))
-        _set_author(made, author)
-        _set_id(made, None)
-        _set_extra(made, {})
-        return made
+        return _message(role, (_text_part(text),), author)
 
     return make
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -54,7 +55,7 @@ _BREATH = 0.004
 """Seconds after which a run without waiting nodes lets the rest of the program work."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """How a run ended. ``requests`` are all that wait for an answer, ``raised`` those of this run."""
 
@@ -63,6 +64,10 @@ class RunResult:
     intermediate: tuple[Any, ...] = ()
     requests: tuple[PendingRequest, ...] = ()
     raised: tuple[PendingRequest, ...] = ()
+
+    def __repr__(self) -> str:
+        """Cut: a streamed run has thousands of outputs, and asyncio writes the result of a task into its messages."""
+        return f"RunResult({self.state!r}, {reprlib.repr(self.outputs)}, requests={reprlib.repr(self.requests)})"
 
 
 class _Unset:
