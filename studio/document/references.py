@@ -170,7 +170,8 @@ def _sure(slot: TextSlot, kind: Kind, name: str) -> Iterator[Span]:
             yield from _spans(rf"(?<!\w)({re.escape(name)})(?!\w)", text)
     elif kind == "tool":
         called = slot.field == "offline" and step == "tool"
-        if text == name and (called or (slot.field == "tools" and slot.place)):
+        listed = slot.place and {"tools", "additional_tools", "tool_choice"} & set(map(str, slot.path))
+        if text == name and (called or listed):
             yield 0, len(text)
     elif kind == "module" and step == "call":
         yield from _spans(rf"\A({re.escape(name)})(?=:)", text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, SetFields, SetWorkflow
@@ -122,7 +123,65 @@ def _node(node: Node, path: Path) -> Iterator[TextSlot]:
                 )
         case _:
             pass
+    yield from _others(node, path, node.id)
     yield slot("description", "texts", "Note")
+
+
+_SEEN = frozenset(
+    [
+        "id",
+        "kind",
+        "name",
+        "description",
+        "instructions",
+        "model",
+        "context_filter",
+        "session",
+        "tools",
+        "output_schema",
+        "body",
+        "call",
+        "accepts",
+        "sends",
+        "yields",
+        "question",
+        "answer_type",
+        "choices",
+        "text",
+        "separator",
+        "embedded",
+    ]
+)
+"""Fields of nodes that have a title of their own above."""
+_SCOPES_OF: Mapping[str, Scope] = {"instructions": "prompts", "description": "prompts", "prompt": "prompts"} | {
+    "name": "names",
+    "body": "code",
+    "call": "code",
+    "source": "code",
+    "context_filter": "code",
+}
+
+
+def _others(model: BaseModel, path: Path, place: str) -> Iterator[TextSlot]:
+    """Free texts in the remaining fields of a node, at any depth; words of a fixed list are none."""
+    for name in type(model).model_fields:
+        if len(path) > 2 or name not in _SEEN:
+            field = str(path[2]) if len(path) > 2 else name
+            yield from _value(getattr(model, name), (*path, name), place, field, type(model).model_fields[name])
+
+
+def _value(value: object, path: Path, place: str, field: str, info: FieldInfo) -> Iterator[TextSlot]:
+    name = next(str(step) for step in reversed(path) if isinstance(step, str))
+    title = f"{field.replace('_', ' ').capitalize()}"
+    if isinstance(value, BaseModel):
+        yield from _others(value, path, place)
+    elif isinstance(value, tuple):
+        for index, inner in enumerate(value):
+            yield from _value(inner, (*path, index), place, field, info)
+    elif isinstance(value, str) and name not in ("id", "kind") and "Literal[" not in str(info.annotation):
+        yield TextSlot(path, _SCOPES_OF.get(name, "texts"), value, place, field, title)
+    elif isinstance(value, Mapping):
+        yield from _json(value, path, place, field, title)
 
 
 def _edge(edge: Edge, path: Path) -> Iterator[TextSlot]:

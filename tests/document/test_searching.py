@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
+from studio.document.agent_options import MiddlewareDecl, RunnerAgent
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
     DirectEdge,
     FunctionNode,
+    RunnerNode,
     StateDecl,
     SubWorkflowNode,
     SwitchCase,
@@ -178,6 +180,30 @@ def test_an_emptied_optional_text_is_none() -> None:
     assert isinstance(after.nodes[0], AgentNode)
     assert after.nodes[0].model is None
     assert after.state[0].initial == ""
+
+
+def test_texts_inside_options_are_found() -> None:
+    agent = RunnerAgent(id="front", name="Front desk", instructions="Say needle.")
+    before = Workflow(
+        nodes=(
+            RunnerNode(id="r", name="R", agents=(agent,)),
+            AgentNode(
+                id="a", name="A", middleware=(MiddlewareDecl(name="m", body="needle = 1"),), tool_choice="needle"
+            ),
+        )
+    )
+    hits = list(find(before, Query("needle")))
+    assert [(h.slot.place, h.slot.field, h.slot.scope) for h in hits] == [
+        ("r", "agents", "prompts"),
+        ("a", "tool_choice", "texts"),
+        ("a", "middleware", "code"),
+    ]
+    edit = replaced(before, Query("needle"), hits, "pin")
+    assert edit is not None
+    runner = edit.apply(before).workflow.nodes[0]
+    assert isinstance(runner, RunnerNode)
+    assert runner.agents[0].instructions == "Say pin."
+    assert not list(find(before, Query("python"))), "words of a fixed list are no texts"
 
 
 @settings(max_examples=60, deadline=None)
