@@ -9,6 +9,7 @@ from studio.bridge.document_model import DocumentModel
 from studio.bridge.problem_model import ProblemModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
+from studio.bridge.shown_difference import ShownDifference
 from studio.document.changes import ChangeSet
 from studio.document.lines import lines
 from studio.document.model import Workflow
@@ -28,6 +29,7 @@ class Workspace(QObject):
         self.run = run
         self.selection = SelectionModel(self)
         self.problems = ProblemModel(document, self)
+        self.compared = ShownDifference(document, self)
         self.autosave: Autosave | None = None
         """Set for documents that are opened for good; panels alone have none."""
         self._workflow_id = document.workflow.id

@@ -127,38 +127,19 @@ def _node(node: Node, path: Path) -> Iterator[TextSlot]:
     yield slot("description", "texts", "Note")
 
 
-_SEEN = frozenset(
-    [
-        "id",
-        "kind",
-        "name",
-        "description",
-        "instructions",
-        "model",
-        "context_filter",
-        "session",
-        "tools",
-        "output_schema",
-        "body",
-        "call",
-        "accepts",
-        "sends",
-        "yields",
-        "question",
-        "answer_type",
-        "choices",
-        "text",
-        "separator",
-        "embedded",
-    ]
-)
+_SEEN = {
+    *("id", "kind", "name", "description", "instructions", "model", "context_filter", "session", "tools"),
+    *("output_schema", "body", "call", "accepts", "sends", "yields", "question", "answer_type", "choices", "text"),
+    *("separator", "embedded"),
+}
 """Fields of nodes that have a title of their own above."""
-_SCOPES_OF: Mapping[str, Scope] = {"instructions": "prompts", "description": "prompts", "prompt": "prompts"} | {
+_SCOPES_OF: Mapping[str, Scope] = {
+    "instructions": "prompts",
+    "description": "prompts",
+    "prompt": "prompts",
     "name": "names",
     "body": "code",
     "call": "code",
-    "source": "code",
-    "context_filter": "code",
 }
 
 

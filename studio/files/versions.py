@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,11 @@ _ENDING = ".workflow.json"
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One kept version. ``saved`` is unix time of the moment when it was replaced; ``size`` in bytes."""
+    """One kept version. ``replaced`` is unix time of the save that took its place, ``saved`` of its own save; ``size``
+    in bytes."""
 
     path: Path
+    replaced: float
     saved: float
     size: int
 
@@ -36,15 +39,22 @@ def kept_versions(workflow_id: str) -> tuple[Version, ...]:
     for path in _folder(workflow_id).glob(f"*{_ENDING}"):
         with contextlib.suppress(ValueError, OSError):
             nanoseconds = int(path.name.removesuffix(_ENDING))
-            found.append(Version(path, nanoseconds / 1e9, path.stat().st_size))
+            status = path.stat()
+            found.append(Version(path, nanoseconds / 1e9, status.st_mtime, status.st_size))
     return tuple(sorted(found, key=lambda v: v.path.name, reverse=True))
 
 
-def keep(workflow_id: str, content: bytes) -> None:
-    """Keeps what a save is about to replace; the oldest beyond :data:`KEPT` goes. Equal to the newest: nothing."""
+def keep(workflow_id: str, content: bytes, saved: float | None = None) -> None:
+    """Keeps what a save is about to replace; the oldest beyond :data:`KEPT` goes. Equal to the newest: nothing.
+
+    ``saved`` is the unix time when it was written; None: now.
+    """
     kept = kept_versions(workflow_id)
     if kept and kept[0].size == len(content) and kept[0].path.read_bytes() == content:
         return
-    write_bytes(_folder(workflow_id) / f"{time.time_ns():020d}{_ENDING}", content)
+    path = _folder(workflow_id) / f"{time.time_ns():020d}{_ENDING}"
+    write_bytes(path, content)
+    if saved is not None:
+        os.utime(path, (saved, saved))
     for old in kept[KEPT - 1 :]:
         old.path.unlink(missing_ok=True)

@@ -65,6 +65,7 @@ def write_workflow(workflow: Workflow, path: Path) -> Stamp:
     path = Path(path)
     content = dumps(workflow).encode("utf-8")
     with contextlib.suppress(OSError, FileProblem):  # a full state folder must not keep anyone from saving
-        if path.stat().st_size <= MAX_BYTES:
-            keep(workflow.id, path.read_bytes())
+        status = path.stat()
+        if status.st_size <= MAX_BYTES:
+            keep(workflow.id, path.read_bytes(), status.st_mtime)
     return Stamp.of(content, write_bytes(path, content))

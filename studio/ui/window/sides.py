@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, 
 from studio.bridge.workspace import Workspace
 from studio.ui.debug import DebugPanel
 from studio.ui.find import FindPanel
+from studio.ui.history import HistoryPanel
 from studio.ui.inspector import InspectorPanel
 from studio.ui.outline import OutlinePanel
 from studio.ui.palette import PalettePanel
@@ -49,6 +50,7 @@ class Sides(QObject):
         self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
         self.find = FindPanel(theme)
+        self.history = HistoryPanel(theme)
         self.timeline = TimelinePanel(theme)
         self.totals = RunTotals(theme)
         self.left = self._left_dock(window)
@@ -98,6 +100,7 @@ class Sides(QObject):
             self.events,
             self.problems,
             self.find,
+            self.history,
             self.timeline,
         )
 
@@ -113,6 +116,7 @@ class Sides(QObject):
         both.setSizes([340, 260])
         dock.add("palette", tr("Palette"), both)
         dock.add("debug", tr("Debug"), self.debug)
+        dock.add("history", tr("History"), self.history)
         return dock
 
     def _right_dock(self, window: QMainWindow) -> PanelDock:
