@@ -35,9 +35,8 @@ class HistoryPanel(Panel):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.clicked.connect(self._on_list_clicked)
-        hint = Prose(
-            theme, tr("Click a step to go there. A new step takes the place of undone ones."), "small", "muted", 15
-        )
+        words = tr("Click a step to go there. A new step takes the place of undone ones.")
+        hint = Prose(theme, words, "small", "muted", 15)
         hint.setContentsMargins(12, 6, 12, 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)

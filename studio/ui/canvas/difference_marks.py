@@ -1,0 +1,239 @@
+"""What differs from another version, drawn on the canvas: marks around what is new or changed, ghosts of what is gone.
+
+A sign at the corner says the same as the colour: + new, ~ changed, − gone; what was only moved has a dotted outline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from studio.document.difference import Difference
+from studio.document.geometry import size_of
+from studio.document.lines import lines, name_of
+from studio.document.model import Workflow
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, Look
+from studio.ui.paint import scene_font
+
+if TYPE_CHECKING:
+    from studio.ui.canvas.scene import CanvasScene
+
+LAYER = 7.0
+GAP = 5.0
+"""Room between an item and its mark."""
+SIGN = 16.0
+_TOKENS = {"added": "done", "removed": "fail", "changed": "wait", "moved": "muted"}
+_TINTS = {"added": "done_s", "removed": "fail_s", "changed": "wait_s", "moved": "canvas"}
+_SIGNS = {"added": "+", "removed": "−", "changed": "~"}
+
+
+class DifferenceItem(QGraphicsItem):
+    """All marks in one item: kept lists, one call per colour. Never picked."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.rects: dict[str, list[QRectF]] = {}
+        """Marked rectangles by kind of change; those of ``removed`` are ghosts."""
+        self.names: list[tuple[QRectF, str]] = []
+        """Names of ghosts."""
+        self.routes: dict[str, list[QPainterPath]] = {}
+        """Marked lines."""
+        self._box = QRectF()
+        self.setZValue(LAYER)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def show_marks(
+        self,
+        rects: dict[str, list[QRectF]],
+        names: list[tuple[QRectF, str]],
+        routes: dict[str, list[QPainterPath]],
+    ) -> None:
+        """Other marks."""
+        self.prepareGeometryChange()
+        self.rects, self.names, self.routes = rects, names, routes
+        box = QRectF()
+        for found in rects.values():
+            for rect in found:
+                box = box.united(rect)
+        for paths in routes.values():
+            for path in paths:
+                box = box.united(path.boundingRect())
+        self._box = box.adjusted(-SIGN - GAP, -SIGN - GAP, SIGN + GAP, SIGN + GAP)
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def shape(self) -> QPainterPath:
+        return QPainterPath()
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem | None = None, widget: QWidget | None = None
+    ) -> None:
+        ink = self._look.ink
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for what, paths in self.routes.items():
+            pen = QPen(ink.color(_TOKENS[what]), 3.0)
+            pen.setCosmetic(True)
+            pen.setStyle(Qt.PenStyle.DashLine if what == "removed" else Qt.PenStyle.SolidLine)
+            painter.setPen(pen)
+            painter.setBrush(NO_BRUSH)
+            for path in paths:
+                painter.drawPath(path)
+        for what, rects in self.rects.items():
+            pen = QPen(ink.color(_TOKENS[what]), 2.0)
+            pen.setCosmetic(True)
+            if what != "changed" and what != "added":
+                pen.setStyle(Qt.PenStyle.DashLine if what == "removed" else Qt.PenStyle.DotLine)
+            painter.setPen(pen)
+            painter.setBrush(ink.brush(_TINTS[what]) if what == "removed" else NO_BRUSH)
+            for rect in rects:
+                painter.drawRoundedRect(rect, 10, 10)
+        self._paint_words(painter)
+
+    def _paint_words(self, painter: QPainter) -> None:
+        ink, zoom = self._look.ink, self._look.zoom
+        if zoom < 0.3:
+            return
+        font, factor = scene_font(self._look.theme, "strong")
+        painter.setFont(font)
+        metrics = QFontMetrics(font)
+        painter.setPen(ink.color("fail_t"))
+        for rect, name in self.names:
+            room = rect.adjusted(10, 4, -10, -4)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, int(room.width() / factor))
+            _draw_scaled(painter, room.center(), factor, text, metrics)
+        for what, rects in self.rects.items():
+            sign = _SIGNS.get(what)
+            for rect in rects if sign else ():
+                spot = QRectF(rect.left() - SIGN / 2, rect.top() - SIGN / 2, SIGN, SIGN)
+                painter.setPen(NO_PEN)
+                painter.setBrush(ink.brush(_TOKENS[what]))
+                painter.drawEllipse(spot)
+                painter.setPen(ink.color("surface"))
+                _draw_scaled(painter, spot.center(), factor, sign or "", metrics)
+
+
+def _draw_scaled(painter: QPainter, middle: QPointF, factor: float, text: str, metrics: QFontMetrics) -> None:
+    painter.save()
+    painter.translate(middle)
+    painter.scale(factor, factor)
+    width = metrics.horizontalAdvance(text)
+    painter.drawText(QPointF(-width / 2, (metrics.ascent() - metrics.descent()) / 2), text)
+    painter.restore()
+
+
+class DifferenceMarks(QObject):
+    """Keeps one :class:`DifferenceItem` in a scene while something is compared."""
+
+    def __init__(self, scene: CanvasScene) -> None:
+        super().__init__(scene)
+        self._scene = scene
+        self._item: DifferenceItem | None = None
+        self._shown: Difference | None = None
+        scene.refreshed.connect(self._on_scene_refreshed)
+        scene.about_to_clear.connect(self._take_out)
+
+    @property
+    def item(self) -> DifferenceItem | None:
+        """What is in the scene; None: nothing is compared."""
+        return self._item
+
+    def show_difference(self, found: Difference | None) -> None:
+        """Marks another difference, or none."""
+        self._shown = found
+        if found is None:
+            self._take_out()
+            return
+        if self._item is None:
+            self._item = DifferenceItem(self._scene.look)
+            self._scene.addItem(self._item)
+        self._scene.flush()
+        self._item.show_marks(*self._marks(found))
+
+    def paint_far(self, painter: QPainter) -> None:
+        """The same over the far picture."""
+        if self._item is not None:
+            self._item.paint(painter)
+
+    def _marks(
+        self, found: Difference
+    ) -> tuple[dict[str, list[QRectF]], list[tuple[QRectF, str]], dict[str, list[QPainterPath]]]:
+        rects: dict[str, list[QRectF]] = {}
+        routes: dict[str, list[QPainterPath]] = {}
+        names: list[tuple[QRectF, str]] = []
+        gone: list[str] = []
+        edges = self._scene.line_layer.items
+        for change in found.changes:
+            for marked in change.marked:
+                item = self._scene.items_by_id.get(marked)
+                if change.what == "removed" or (item is None and marked not in edges):
+                    gone.append(marked)
+                elif item is not None:
+                    rects.setdefault(change.what, []).append(item.rect.adjusted(-GAP, -GAP, GAP, GAP))
+                elif change.what != "moved":
+                    routes.setdefault(change.what, []).append(_path(edges[marked].points))
+        for rect, name in _ghosts(found.old, gone):
+            rects.setdefault("removed", []).append(rect)
+            names.append((rect, name))
+        routes.setdefault("removed", []).extend(self._lost_lines(found.old, gone))
+        return rects, names, routes
+
+    def _lost_lines(self, old: Workflow, gone: Iterable[str]) -> list[QPainterPath]:
+        wanted = frozenset(gone)
+        paths = []
+        for line in lines(old) if wanted else ():
+            if line.id in wanted:
+                a, b = self._middle(old, line.source), self._middle(old, line.target)
+                if a is not None and b is not None:
+                    path = QPainterPath(a)
+                    path.lineTo(b)
+                    paths.append(path)
+        return paths
+
+    def _middle(self, old: Workflow, item_id: str) -> QPointF | None:
+        item = self._scene.items_by_id.get(item_id)
+        if item is not None:
+            return item.rect.center()
+        rect = _place(old, item_id)
+        return rect.center() if rect is not None else None
+
+    def _on_scene_refreshed(self, moved: bool) -> None:
+        if moved and self._item is not None and self._shown is not None:
+            self._item.show_marks(*self._marks(self._shown))
+
+    def _take_out(self) -> None:
+        if self._item is not None:
+            self._scene.removeItem(self._item)
+            self._item = None
+
+
+def _path(points: Iterable[tuple[float, float]]) -> QPainterPath:
+    first, *rest = (QPointF(x, y) for x, y in points)
+    path = QPainterPath(first)
+    for point in rest:
+        path.lineTo(point)
+    return path
+
+
+def _place(workflow: Workflow, item_id: str) -> QRectF | None:
+    place = workflow.places.get(item_id)
+    if place is None:
+        return None
+    width, height = size_of(workflow, item_id)
+    return QRectF(place.x, place.y, place.width or width, place.height or height)
+
+
+def _ghosts(old: Workflow, ids: Iterable[str]) -> Iterable[tuple[QRectF, str]]:
+    notes = {note.id: note.text.strip().split("\n")[0] for note in old.notes}
+    for item_id in ids:
+        rect = _place(old, item_id)
+        if rect is not None and ":" not in item_id:
+            yield rect, notes.get(item_id) or name_of(old, item_id)
+
+
