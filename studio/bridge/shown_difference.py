@@ -31,6 +31,7 @@ class ShownDifference(QObject):
         self._document = document
         self._old: Workflow | None = None
         self._title = ""
+        self._is_disk = False
         self._found: Difference | None = None
         self._asked: _Told | None = None
         self._timer = QTimer(self)
@@ -45,6 +46,11 @@ class ShownDifference(QObject):
         return self._title
 
     @property
+    def is_disk(self) -> bool:
+        """Whether the other document is the file as it is on disk."""
+        return self._is_disk
+
+    @property
     def old(self) -> Workflow | None:
         """The other document; None: nothing is compared."""
         return self._old
@@ -54,9 +60,9 @@ class ShownDifference(QObject):
         """The difference; of a large document for a moment still that before the last change."""
         return self._found
 
-    def compare(self, old: Workflow, title: str) -> None:
+    def compare(self, old: Workflow, title: str, *, is_disk: bool = False) -> None:
         """Compares the document with another one from now on."""
-        self._old, self._title, self._found = old, title, None
+        self._old, self._title, self._is_disk, self._found = old, title, is_disk, None
         self._timer.stop()
         self._compare()
 

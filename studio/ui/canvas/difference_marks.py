@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from studio.document.difference import Difference
-from studio.document.geometry import size_of
-from studio.document.lines import lines, name_of
+from studio.document.geometry import sizes_of
+from studio.document.lines import lines
 from studio.document.model import Workflow
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, Look
 from studio.ui.paint import scene_font
@@ -26,6 +26,8 @@ LAYER = 7.0
 GAP = 5.0
 """Room between an item and its mark."""
 SIGN = 16.0
+LEAST_READABLE = 0.3
+"""Zoom below which names and signs are left out."""
 _TOKENS = {"added": "done", "removed": "fail", "changed": "wait", "moved": "muted"}
 _TINTS = {"added": "done_s", "removed": "fail_s", "changed": "wait_s", "moved": "canvas"}
 _SIGNS = {"added": "+", "removed": "−", "changed": "~"}
@@ -97,35 +99,25 @@ class DifferenceItem(QGraphicsItem):
         self._paint_words(painter)
 
     def _paint_words(self, painter: QPainter) -> None:
-        ink, zoom = self._look.ink, self._look.zoom
-        if zoom < 0.3:
+        ink = self._look.ink
+        if self._look.zoom < LEAST_READABLE:
             return
-        font, factor = scene_font(self._look.theme, "strong")
+        font, metrics = scene_font(self._look.theme, "strong")
         painter.setFont(font)
-        metrics = QFontMetrics(font)
         painter.setPen(ink.color("fail_t"))
         for rect, name in self.names:
-            room = rect.adjusted(10, 4, -10, -4)
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, int(room.width() / factor))
-            _draw_scaled(painter, room.center(), factor, text, metrics)
+            room = rect.adjusted(12, 4, -12, -4)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
         for what, rects in self.rects.items():
-            sign = _SIGNS.get(what)
+            sign = _SIGNS.get(what, "")
             for rect in rects if sign else ():
                 spot = QRectF(rect.left() - SIGN / 2, rect.top() - SIGN / 2, SIGN, SIGN)
                 painter.setPen(NO_PEN)
                 painter.setBrush(ink.brush(_TOKENS[what]))
                 painter.drawEllipse(spot)
                 painter.setPen(ink.color("surface"))
-                _draw_scaled(painter, spot.center(), factor, sign or "", metrics)
-
-
-def _draw_scaled(painter: QPainter, middle: QPointF, factor: float, text: str, metrics: QFontMetrics) -> None:
-    painter.save()
-    painter.translate(middle)
-    painter.scale(factor, factor)
-    width = metrics.horizontalAdvance(text)
-    painter.drawText(QPointF(-width / 2, (metrics.ascent() - metrics.descent()) / 2), text)
-    painter.restore()
+                painter.drawText(spot, Qt.AlignmentFlag.AlignCenter, sign)
 
 
 class DifferenceMarks(QObject):
@@ -178,30 +170,28 @@ class DifferenceMarks(QObject):
                     rects.setdefault(change.what, []).append(item.rect.adjusted(-GAP, -GAP, GAP, GAP))
                 elif change.what != "moved":
                     routes.setdefault(change.what, []).append(_path(edges[marked].points))
-        for rect, name in _ghosts(found.old, gone):
-            rects.setdefault("removed", []).append(rect)
-            names.append((rect, name))
-        routes.setdefault("removed", []).extend(self._lost_lines(found.old, gone))
+        if gone:
+            places, called = _places(found.old), _names(found.old)
+            for item_id in gone:
+                if item_id in places and item_id in called:
+                    rects.setdefault("removed", []).append(places[item_id])
+                    names.append((places[item_id], called[item_id]))
+            routes.setdefault("removed", []).extend(self._lost_lines(found.old, frozenset(gone), places))
         return rects, names, routes
 
-    def _lost_lines(self, old: Workflow, gone: Iterable[str]) -> list[QPainterPath]:
-        wanted = frozenset(gone)
+    def _lost_lines(self, old: Workflow, gone: frozenset[str], places: dict[str, QRectF]) -> list[QPainterPath]:
         paths = []
-        for line in lines(old) if wanted else ():
-            if line.id in wanted:
-                a, b = self._middle(old, line.source), self._middle(old, line.target)
-                if a is not None and b is not None:
-                    path = QPainterPath(a)
-                    path.lineTo(b)
-                    paths.append(path)
+        for line in lines(old):
+            ends = [self._rect(end, places) for end in (line.source, line.target)] if line.id in gone else []
+            if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+                path = QPainterPath(ends[0].center())
+                path.lineTo(ends[1].center())
+                paths.append(path)
         return paths
 
-    def _middle(self, old: Workflow, item_id: str) -> QPointF | None:
+    def _rect(self, item_id: str, places: dict[str, QRectF]) -> QRectF | None:
         item = self._scene.items_by_id.get(item_id)
-        if item is not None:
-            return item.rect.center()
-        rect = _place(old, item_id)
-        return rect.center() if rect is not None else None
+        return item.rect if item is not None else places.get(item_id)
 
     def _on_scene_refreshed(self, moved: bool) -> None:
         if moved and self._item is not None and self._shown is not None:
@@ -221,19 +211,13 @@ def _path(points: Iterable[tuple[float, float]]) -> QPainterPath:
     return path
 
 
-def _place(workflow: Workflow, item_id: str) -> QRectF | None:
-    place = workflow.places.get(item_id)
-    if place is None:
-        return None
-    width, height = size_of(workflow, item_id)
-    return QRectF(place.x, place.y, place.width or width, place.height or height)
+def _places(workflow: Workflow) -> dict[str, QRectF]:
+    """Where everything was drawn."""
+    sizes = sizes_of(workflow, workflow.places)
+    return {i: QRectF(p.x, p.y, *sizes[i]) for i, p in workflow.places.items()}
 
 
-def _ghosts(old: Workflow, ids: Iterable[str]) -> Iterable[tuple[QRectF, str]]:
-    notes = {note.id: note.text.strip().split("\n")[0] for note in old.notes}
-    for item_id in ids:
-        rect = _place(old, item_id)
-        if rect is not None and ":" not in item_id:
-            yield rect, notes.get(item_id) or name_of(old, item_id)
-
-
+def _names(workflow: Workflow) -> dict[str, str]:
+    items = (*workflow.nodes, *workflow.edges, *workflow.groups)
+    named = {item.id: str(getattr(item, "name", "") or item.id) for item in items}
+    return named | {note.id: note.text.strip().split("\n")[0] for note in workflow.notes}

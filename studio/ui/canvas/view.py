@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
@@ -14,6 +14,7 @@ from studio.document.geometry import GRID, bounds
 from studio.document.lines import Line
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.ui.canvas import keys, navigate
+from studio.ui.canvas.difference_marks import DifferenceMarks
 from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
 from studio.ui.canvas.motion import Motion
 from studio.ui.canvas.node_item import NodeItem
@@ -57,6 +58,7 @@ class CanvasView(Pointing):
         self.overlays = Overlays(self)
         self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
         self.prompts = Prompts(self)
+        self.difference = DifferenceMarks(self.canvas_scene)
         self._motion = Motion(self.canvas_scene)
         self.canvas_scene.about_to_clear.connect(self._on_scene_about_to_clear)
         self.canvas_scene.messages_arrived.connect(self._on_scene_messages_arrived)
@@ -72,12 +74,15 @@ class CanvasView(Pointing):
         if self.workspace is not None:
             self.workspace.selection.reveal_requested.disconnect(self.reveal)
             self.workspace.document.changed.disconnect(self._on_document_changed)
+            self.workspace.compared.changed.disconnect(self._on_compared_changed)
         if workspace is not None:
             self._aim(workspace.document.workflow)
         self.canvas_scene.set_workspace(workspace)
+        self._on_compared_changed()
         if workspace is not None:
             workspace.selection.reveal_requested.connect(self.reveal)
             workspace.document.changed.connect(self._on_document_changed)
+            workspace.compared.changed.connect(self._on_compared_changed)
             self._fresh = not self.isVisible()
             self._follow = self.show_all
             if not self._fresh:
@@ -186,6 +191,14 @@ class CanvasView(Pointing):
         self._key_shift = None
         self.value_card.dismiss()
         self.cancel_gesture()
+
+    def paint_over_far(self, painter: QPainter) -> None:
+        self.difference.paint_far(painter)
+        super().paint_over_far(painter)
+
+    def _on_compared_changed(self) -> None:
+        self.difference.show_difference(self.workspace.compared.found if self.workspace is not None else None)
+        self.viewport().update()
 
     def _on_scene_about_to_clear(self) -> None:
         self.cancel_gesture()

@@ -7,6 +7,7 @@ from time import perf_counter
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from studio.bridge.workspace import Workspace
 from studio.ui.history.rows import StepDelegate, StepRows
@@ -104,7 +105,9 @@ class HistoryPanel(Panel):
             self.list.scrollTo(now)
 
     def _on_stack_changed(self, _changed: object) -> None:
-        if not self._going.isActive():
+        stack = self.workspace.document.undo_stack if self.workspace is not None else None
+        # A stack that is deleted tells once more, when nobody can ask it any longer.
+        if not self._going.isActive() and stack is not None and isValid(stack):
             self.show_workspace()
 
     def _on_list_clicked(self, index: QModelIndex) -> None:

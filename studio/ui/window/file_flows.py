@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflo
 from studio.ui.dialogs.messages import Choice, ask, show_problem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.window.disk_watch import DiskWatch
 from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.workflow_page import WorkflowPage
 
@@ -55,6 +57,10 @@ class FileFlows(QObject):
         self._theme, self._tabs, self._window = theme, tabs, window
         self._workspaces = workspaces
         self._stamps: dict[WorkflowPage, Stamp] = {}
+        self._told: dict[WorkflowPage, Stamp] = {}
+        """What was on disk when its change was last told."""
+        self._watch = DiskWatch(self._watched, self)
+        self._watch.touched.connect(self._look_at_files)
 
     # ---- open
     def pages(self) -> list[WorkflowPage]:
@@ -192,8 +198,51 @@ class FileFlows(QObject):
         document.dirty_changed.connect(describe)
         document.path_changed.connect(describe)
         page.workspace.document_offered.connect(self.new_from_run)
+        document.path_changed.connect(self._watch.refresh)
+        page.load_requested.connect(partial(self._load_from_disk, page))
+        page.disk_bar.load_requested.connect(partial(self._load_from_disk, page))
+        page.disk_bar.compare_requested.connect(partial(self._compare_with_disk, page))
+        page.disk_bar.keep_requested.connect(partial(self._keep_mine, page))
+        self._watch.refresh()
         self.opened.emit(page)
         return page
+
+    # ---- changes on disk
+    def _watched(self) -> list[Path]:
+        return [path for page in self.pages() if (path := page.workspace.document.path) is not None]
+
+    def _look_at_files(self) -> None:
+        """Tells of files that are no longer what was read or saved here."""
+        for page in self.pages():
+            path, stamp = page.workspace.document.path, self._stamps.get(page)
+            if path is None or stamp is None or not path.exists():
+                continue
+            if not stamp.differs(path):
+                page.disk_bar.hide()
+                self._told.pop(page, None)
+            elif page not in self._told or self._told[page].differs(path):
+                with contextlib.suppress(OSError):
+                    self._told[page] = Stamp.of(path.read_bytes(), path.stat())
+                    page.disk_bar.tell(path.name, dirty=page.workspace.document.dirty)
+
+    def _load_from_disk(self, page: WorkflowPage) -> None:
+        path = page.workspace.document.path
+        if path is not None:
+            page.workspace.compared.close()
+            self._load_again(page, path)
+
+    def _compare_with_disk(self, page: WorkflowPage) -> None:
+        path = page.workspace.document.path
+        found = self._read(path) if path is not None else None
+        if found is not None:
+            page.workspace.compared.compare(found[0], tr("the file on disk"), is_disk=True)
+
+    def _keep_mine(self, page: WorkflowPage) -> None:
+        """The next save replaces what is on disk without asking again."""
+        if page in self._told:
+            self._stamps[page] = self._told.pop(page)
+        page.disk_bar.hide()
+        page.workspace.document.undo_stack.resetClean()
 
     def _describe(self, page: WorkflowPage, _changed: object = None) -> None:
         document = page.workspace.document
@@ -239,6 +288,8 @@ class FileFlows(QObject):
         if name != document.workflow.name:
             document.name_after(name)
         document.mark_saved(path.absolute())
+        self._told.pop(page, None)
+        page.disk_bar.hide()
         trust.trust_list().keep_typed(document.workflow)
         self._remember(path.absolute(), document.workflow.name)
         self.saved.emit(page)
@@ -271,6 +322,8 @@ class FileFlows(QObject):
         document = page.workspace.document
         document.execute(ReplaceAll(workflow), tr("Load what is on disk"))
         document.mark_saved(path)
+        self._told.pop(page, None)
+        page.disk_bar.hide()
 
     def _not_saved(
         self, page: WorkflowPage, path: Path, error: FileProblem | OSError, then: Callable[[], None] | None
@@ -291,7 +344,9 @@ class FileFlows(QObject):
         self.closing.emit(page)
         workspace = page.workspace
         self._stamps.pop(page, None)
+        self._told.pop(page, None)
         self._tabs.remove(page)
+        self._watch.refresh()
         # It outlives its page until its run is stopped and its store is closed.
         workspace.setParent(None)
         self._workspaces.close(workspace)

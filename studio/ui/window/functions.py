@@ -152,6 +152,7 @@ def _go(window: MainWindow) -> dict[str, Function]:
         "go.run_panel": partial(_show_and_focus, window, "run"),
         "go.outline": partial(_focus_outline, window),
         "go.history": partial(_show_and_focus, window, "history"),
+        "go.versions": partial(_show_and_focus, window, "versions"),
         "go.problems": partial(_show_and_focus, window, "problems"),
         "go.next_panel": partial(_step_panel, window, 1),
         "go.previous_panel": partial(_step_panel, window, -1),

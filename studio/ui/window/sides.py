@@ -21,6 +21,7 @@ from studio.ui.status.totals import RunTotals
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel
+from studio.ui.versions import VersionsPanel
 from studio.ui.widgets.labels import Label
 from studio.ui.window.checkpoint_dock import CheckpointDock
 from studio.ui.window.dock import PanelDock
@@ -51,6 +52,7 @@ class Sides(QObject):
         self.problems = ProblemsPanel(theme)
         self.find = FindPanel(theme)
         self.history = HistoryPanel(theme)
+        self.versions = VersionsPanel(theme)
         self.timeline = TimelinePanel(theme)
         self.totals = RunTotals(theme)
         self.left = self._left_dock(window)
@@ -101,6 +103,7 @@ class Sides(QObject):
             self.problems,
             self.find,
             self.history,
+            self.versions,
             self.timeline,
         )
 
@@ -133,6 +136,7 @@ class Sides(QObject):
         dock.add("events", tr("Events"), self.events)
         dock.add("problems", tr("Problems"), self.problems)
         dock.add("find", tr("Find"), self.find)
+        dock.add("versions", tr("Versions"), self.versions)
         dock.strip.add_corner(self.totals)
         fold = QToolButton()
         fold.setObjectName("fold_bottom")

@@ -14,6 +14,7 @@ from studio.ui.canvas import CanvasView
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.trust_bar import TrustBar
+from studio.ui.versions import CompareBar, DiskBar
 from studio.ui.window.document_tabs import DocumentPage
 
 _FOREIGN = ("Paste", "Import", "Recover", "Load")
@@ -29,6 +30,9 @@ class WorkflowPage(DocumentPage):
     """:attr:`saved_text` is another one."""
     input_changed = Signal()
     """:attr:`input_text` follows another sample input of the workflow."""
+
+    load_requested = Signal()
+    """The file on disk should take the place of the document."""
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,10 +52,15 @@ class WorkflowPage(DocumentPage):
         self._fit_timer.timeout.connect(self.canvas.show_all)
         self.trust_bar = TrustBar(theme)
         self.trust_bar.trusted.connect(self._on_trust_bar_trusted)
+        self.disk_bar = DiskBar(theme)
+        self.compare_bar = CompareBar(theme, workspace)
+        self.compare_bar.load_requested.connect(self.load_requested)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.trust_bar)
+        column.addWidget(self.disk_bar)
+        column.addWidget(self.compare_bar)
         column.addWidget(self.canvas, 1)
         workspace.document.changed.connect(self._on_document_changed)
         workspace.document.dirty_changed.connect(self._on_document_dirty_changed)
