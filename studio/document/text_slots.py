@@ -113,14 +113,7 @@ def _node(node: Node, path: Path) -> Iterator[TextSlot]:
             yield slot("body", "code", "Code")
             yield slot("separator", "texts", "Between the texts")
         case SubWorkflowNode(embedded=Workflow() as inner):
-            for found in text_slots(inner):
-                yield replace(
-                    found,
-                    path=(*path, "embedded", *found.path),
-                    place=node.id,
-                    field="",
-                    inside=(node.name, *found.inside),
-                )
+            yield from _inside(node, inner, path)
         case _:
             pass
     yield from _others(node, path, node.id)
@@ -163,6 +156,12 @@ def _value(value: object, path: Path, place: str, field: str, info: FieldInfo) -
         yield TextSlot(path, _SCOPES_OF.get(name, "texts"), value, place, field, title)
     elif isinstance(value, Mapping):
         yield from _json(value, path, place, field, title)
+
+
+def _inside(node: SubWorkflowNode, inner: Workflow, path: Path) -> Iterator[TextSlot]:
+    for found in text_slots(inner):
+        way = (*path, "embedded", *found.path)
+        yield replace(found, path=way, place=node.id, field="", inside=(node.name, *found.inside))
 
 
 def _edge(edge: Edge, path: Path) -> Iterator[TextSlot]:
