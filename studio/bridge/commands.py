@@ -23,6 +23,13 @@ _APPLIES: Mapping[str, frozenset[RunState]] = {
     "resume": _FREE,
     "answer": frozenset({_S.RUNNING, _S.STEPPING, _S.PAUSING, _S.PAUSED, _S.WAITING}),
     "edit": frozenset({_S.PAUSED}),
+    "apply": frozenset({_S.PAUSED, _S.WAITING}),
+    "step_node": frozenset({_S.PAUSED, _S.IDLE}) | ENDED,
+    "run_to": _STARTS,
+    "run_from": _FREE,
+    "replay": _FREE,
+    "step_back": _FREE,
+    "step_forward": _FREE,
 }
 _WHY: Mapping[RunState, str] = {
     _S.IDLE: "Nothing runs.",
@@ -40,17 +47,34 @@ _WHY: Mapping[RunState, str] = {
 
 
 def why_not(
-    command: str, state: RunState, *, can_retry: bool, can_resume: bool, has_checkpoints: bool, has_run: bool
+    command: str,
+    state: RunState,
+    *,
+    can_retry: bool,
+    can_resume: bool,
+    has_checkpoints: bool,
+    has_run: bool,
+    holds_failure: bool = False,
+    has_before: bool = False,
+    has_after: bool = False,
+    differs: bool = False,
 ) -> str:
     """A sentence if the command does not apply, else "". Raises ``KeyError`` for a command that does not exist."""
+    if command == "retry" and holds_failure:
+        return ""
     if state not in _APPLIES[command]:
         return _WHY[state]
-    if command in ("restore", "fork") and not has_checkpoints:
-        return "There is no checkpoint yet. Run the workflow first."
-    if command == "restart" and not has_run:
-        return "Nothing has run yet."
-    if command == "resume" and not can_resume:
-        return "The shown run was not interrupted."
-    if command == "retry" and not can_retry:
-        return "This run has no checkpoint to retry from."
-    return ""
+    lacks = {
+        "restore": (has_checkpoints, "There is no checkpoint yet. Run the workflow first."),
+        "fork": (has_checkpoints, "There is no checkpoint yet. Run the workflow first."),
+        "run_from": (has_checkpoints, "Nothing has run yet: there are no inputs to start from."),
+        "replay": (has_checkpoints, "Nothing was recorded yet. Run the workflow first."),
+        "restart": (has_run, "Nothing has run yet."),
+        "resume": (can_resume, "The shown run was not interrupted."),
+        "retry": (can_retry, "This run has no checkpoint to retry from."),
+        "step_back": (has_before, "There is no earlier superstep to show."),
+        "step_forward": (has_after, "This is the last superstep that was recorded."),
+        "apply": (differs, "The drawing is as the run has it."),
+    }
+    there, reason = lacks.get(command, (True, ""))
+    return "" if there else reason

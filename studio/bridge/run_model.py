@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from studio.bridge.commands import why_not
-from studio.bridge.run_upkeep import RunUpkeep
+from studio.bridge.run_replays import RunReplays
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
 from studio.debugger.comparison import Comparison
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.mapping import NodeMapping
+from studio.debugger.session import RunSession
 from studio.debugger.states import ENDED, INTERRUPTED, RunState
 from studio.document.model import Workflow
 
@@ -20,14 +21,13 @@ _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 """Ends that show what happened after the last checkpoint."""
 
 
-class RunModel(RunUpkeep):
+class RunModel(RunReplays):
     """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing."""
 
     # ------------------------------------------------------------------------------------------------- commands
 
     def can(self, command: str) -> tuple[bool, str]:
-        """Whether ``run``, ``step``, ``pause``, ``stop``, ``restart``, ``restore``, ``fork``, ``retry``, ``resume``,
-        ``answer`` or ``edit`` applies, and else why not."""
+        """Whether a command of :mod:`studio.bridge.commands` applies, and else why not."""
         if self._services is None:
             return False, "No workflow is open."
         if self._moving and command != "stop":
@@ -39,6 +39,10 @@ class RunModel(RunUpkeep):
             can_resume=self.branch is not None and self.is_interrupted(self.branch),
             has_checkpoints=bool(self.checkpoints),
             has_run=self._session is not None or bool(self._last_input),
+            holds_failure=self._session is not None and any(h.at == "error" for h in self._session.held),
+            has_before=self._before_here() is not None,
+            has_after=self._after_here() is not None,
+            differs=bool(self.drawing_differs),
         )
         return not reason, reason
 
@@ -55,7 +59,7 @@ class RunModel(RunUpkeep):
             return
         session = self._session
         if session is None or session.state in ENDED:
-            self._start(text, step=step)
+            self._start(text, RunSession.step if step else RunSession.run)
         elif self._edits:
             edits = self._edits
             self._move(lambda: self._fork_paused(session, edits, step=step))
@@ -82,13 +86,18 @@ class RunModel(RunUpkeep):
     def restart(self) -> None:
         """Stops what runs and starts again with the same input."""
         if self._may("restart"):
-            self._start(self._last_input, step=False)
+            self._start(self._last_input)
 
     def retry(self) -> None:
-        """Goes on from the last checkpoint of a branch that failed, was stopped or interrupted, as a new branch."""
-        point = self._retry_point()
-        if self._may("retry") and point is not None:
-            self._move(lambda: self._go_to(point, QueueEdits(), "retried", run=True))
+        """Goes on from the last checkpoint of a branch that failed, was stopped or interrupted, as a new branch. Only
+        nodes that failed, or are drawn differently now, are called again. A held failure is retried where it stands."""
+        point, branch, session = self._retry_point(), self.branch, self._session
+        if not self._may("retry"):
+            return
+        if session is not None and any(held.at == "error" for held in session.held):
+            session.retry_failed()
+        elif point is not None and branch is not None:
+            self._move(lambda: self._retry(branch, point))
 
     def answer(self, answers: Mapping[str, Any]) -> None:
         """Answers requests by id; continues the run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +24,8 @@ from studio.debugger.comparison import Comparison, old_document
 from studio.debugger.drift import compare
 from studio.debugger.forks import QueueEdits
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
+from studio.debugger.recorded_runs import changed_nodes, recorded_after
+from studio.debugger.recording import Tape
 from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
@@ -112,13 +115,13 @@ class RunTurns(ShownRun):
         await self._reset()
         self._open(self._services)
 
-    def _start(self, text: str, *, step: bool) -> None:
+    def _start(self, text: str, begin: Callable[[RunSession], None] = RunSession.run) -> None:
         self._last_input = text
         if self._session is None or self._session.state in ENDED:
             self._set_state(RunState.PREPARING)
-        self._tasks.turn(lambda: self._start_new(text, step=step))
+        self._tasks.turn(lambda: self._start_new(text, begin))
 
-    async def _start_new(self, text: str, *, step: bool) -> None:
+    async def _start_new(self, text: str, begin: Callable[[RunSession], None]) -> None:
         await self._leave()
         store = await self._opened_store()
         if store.changed_elsewhere():
@@ -129,20 +132,36 @@ class RunTurns(ShownRun):
         except ValueProblem as problem:
             self._fail(f"The start node does not take this input. {problem}")
             return
-        session = self._new_session(self._tree.new_run(uuid4().hex, text), Beginning(data))
-        session.step() if step else session.run()
+        record = replace(self._tree.new_run(uuid4().hex, text), note=self.setup.overrides.note())
+        begin(self._new_session(record, Beginning(data)))
 
     async def _fork_paused(self, left: RunSession, edits: QueueEdits, *, step: bool) -> None:
-        """A paused run with an edited queue goes on as a fork of its last checkpoint; the branch itself stays."""
+        """A paused run with an edited queue goes on as a fork of its last checkpoint; the branch itself stays. What its
+        nodes have done since that checkpoint is taken from the recording."""
         checkpoint = left.last_checkpoint
         if checkpoint is None:
             self._fail("This run has no checkpoint to fork from. Start it again.")
             return
-        await self._go_to(checkpoint, edits, "", run=not step)
+        await self._leave()
+        tape = await self._tape_after(left.record.id, checkpoint) if left.started else left.beginning.tape
+        await self._go_to(checkpoint, edits, "", run=not step, tape=tape)
         if step and self._session is not None and self._session is not left:
             self._session.step()
 
-    async def _go_to(self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool) -> None:
+    async def _tape_after(self, run: str, checkpoint: str | None) -> Tape:
+        """What a branch did after its last checkpoint, but what nodes did that are drawn differently now."""
+        assert self._services is not None
+        store, services, document = await self._opened_store(), self._services, self._services.document()
+        record = self._tree.record(run)
+        old = await old_document(store, record.document_fingerprint) if record is not None else None
+        recording = await recorded_after(store, services.codec, run, checkpoint)
+        names = {node.id: node.name for node in document.nodes}
+        changed = await asyncio.to_thread(changed_nodes, old, document)
+        return Tape(recording.without(changed), whole=False, name_of=lambda node: names.get(node) or node)
+
+    async def _go_to(
+        self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool, tape: Tape | None = None
+    ) -> None:
         """Stands at a checkpoint as the beginning of a new branch; ``run``: and goes on."""
         store = await self._opened_store()
         await self._leave()
@@ -155,7 +174,7 @@ class RunTurns(ShownRun):
             return
         note = f"{note} at {checkpoint.superstep}" if note else await self._fork_note(checkpoint, edits)
         record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
-        session = self._new_session(record, Beginning(None, checkpoint, edits, clock), keep_views=True)
+        session = self._new_session(record, Beginning(None, checkpoint, edits, clock, tape=tape), keep_views=True)
         session.restore()
         if run and session.state is RunState.PAUSED:
             session.continue_()
@@ -312,9 +331,10 @@ class RunTurns(ShownRun):
         store = await self._opened_store()
         await self._leave()
         checkpoint = await store.load(point)
+        tape = await self._tape_after(record.id, point)
         clock = await self._show_moment(record.id, point, checkpoint.state)
         spent = max(view.seconds, clock if record.parent_checkpoint is None else 0.0)
-        beginning = Beginning(None, checkpoint, clock=clock, resumed=True, spent=spent)
+        beginning = Beginning(None, checkpoint, clock=clock, resumed=True, spent=spent, tape=tape)
         session = self._new_session(record, beginning, keep_views=True)
         self.branch, self.here = record.id, point
         session.restore()

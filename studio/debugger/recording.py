@@ -185,6 +185,7 @@ class Tape:
 
     ``by_position``: the n-th call of a node gets its n-th reply, whatever it asks. Else a call that asks something else
     leaves the recording: that node is called from there on, and ``say`` gets a sentence; ``strict`` raises instead.
+    ``whole`` False: the recording is a stretch of a run; what comes after it is not there, and nothing is said of it.
     ``speed``: 1 waits as long as the model did, 0 not at all.
     """
 
@@ -195,11 +196,13 @@ class Tape:
         speed: float = 0.0,
         strict: bool = False,
         by_position: bool = False,
+        whole: bool = True,
         name_of: Callable[[str], str] = str,
     ) -> None:
         self.speed = speed
         self._strict = strict
         self._by_position = by_position
+        self._whole = whole
         self._name_of = name_of
         self.say: Callable[[str], None] = lambda _sentence: None
         self.left: dict[str, str] = {}
@@ -214,8 +217,11 @@ class Tape:
     def call(self, path: str, messages: Sequence[Message]) -> RecordedCall | None:
         """The recorded answer to a model call; None: the model is to be asked."""
         waiting = self._calls.get(path)
-        if path in self.left or not waiting:
-            self._leave(path, "the recording has no further answer of the model")
+        if path in self.left:
+            return None
+        if not waiting:
+            if self._whole:
+                self._leave(path, "the recording has no further answer of the model")
             return None
         asked = waiting[0].messages
         if not self._by_position and asked is not None and tuple(messages) != asked:
@@ -231,7 +237,8 @@ class Tape:
         for at, entry in enumerate(entries):
             if entry.name == name and (self._by_position or entry.arguments == arguments):
                 return entries.pop(at)
-        self._leave(path, f"{name} was not called with these arguments in the recording")
+        if self._whole or entries:
+            self._leave(path, f"{name} was not called with these arguments in the recording")
         return None
 
     def invocation(self, path: str, data: Any) -> RecordedInvocation | None:
