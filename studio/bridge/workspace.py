@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.autosave import Autosave
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.mcp_model import McpModel
 from studio.bridge.problem_model import ProblemModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
@@ -30,6 +31,7 @@ class Workspace(QObject):
         self.selection = SelectionModel(self)
         self.problems = ProblemModel(document, self)
         self.compared = ShownDifference(document, self)
+        self.mcp = McpModel(document, parent=self)
         self.autosave: Autosave | None = None
         """Set for documents that are opened for good; panels alone have none."""
         self._workflow_id = document.workflow.id
@@ -51,6 +53,7 @@ class Workspace(QObject):
         """Ends the run, closes its store, and takes the journal away."""
         if self.autosave is not None:
             self.autosave.close()
+        await self.mcp.close()
         await self.run.close()
 
     def _on_document_changed(self, changes: ChangeSet) -> None:

@@ -48,6 +48,7 @@ class Workspaces:
         """A workspace for a document; its past runs are listed as soon as they are read."""
         document = DocumentModel(workflow, path)
         workspace = Workspace(document, RunModel(self._services(document)))
+        workspace.mcp.connect_to(lambda: self.source.mcp, lambda: self._source is not None)
         if journal:
             workspace.keep_journal()
         self._open.append(workspace)
@@ -74,7 +75,13 @@ class Workspaces:
             self._source = ServiceSource(
                 lambda: read_profiles()[0], self.secrets, preferences=lambda: read_preferences()[0]
             )
+            self._source.mcp.changed = self._on_mcp_changed
         return self._source
+
+    def _on_mcp_changed(self, workflow_id: str, server: str) -> None:
+        for workspace in self._open:
+            if workspace.document.workflow.id == workflow_id:
+                workspace.mcp.changed.emit(server)
 
     def _warm(self, workspace: Workspace) -> None:
         """Starts the worker of a document whose code is trusted."""

@@ -307,6 +307,7 @@ class ToolDecl(Model):
     modules); a tool with approval ``caller`` has none: whoever runs the workflow answers. ``timeout``: seconds of one
     call; limits count within one session of an agent. ``result``: a text as it is and anything else as JSON, or always
     JSON. ``has_effects``: it changes something outside, which no rollback undoes.
+    ``from_code``: fields that follow the code while it is edited.
     """
 
     name: str
@@ -320,6 +321,7 @@ class ToolDecl(Model):
     max_invocation_exceptions: int | None = None
     result: Literal["text", "json"] = "text"
     has_effects: bool = False
+    from_code: tuple[Literal["name", "description", "parameters"], ...] = ()
 
 
 class McpServerDecl(Model):

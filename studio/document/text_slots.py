@@ -230,7 +230,12 @@ def _declarations(workflow: Workflow) -> Iterator[TextSlot]:
         yield TextSlot((*path, "name"), "names", tool.name, "", "tools", "Tool")
         yield TextSlot((*path, "description"), "prompts", tool.description, "", "tools", "What a tool does")
         yield TextSlot((*path, "call"), "code", tool.call, "", "tools", "Function of a tool")
+        yield TextSlot((*path, "source"), "code", tool.source, "", "tools", "Code of a tool")
         yield from _json(tool.parameters, (*path, "parameters"), "", "tools", "Parameters of a tool")
+    for index, server in enumerate(workflow.mcp_servers):
+        for field, title in (("command", "Program"), ("url", "Address")):
+            text = getattr(server, field)
+            yield TextSlot(("mcp_servers", index, field), "texts", text, "", "mcp_servers", f"{title} of an MCP server")
     for index, module in enumerate(workflow.modules):
         yield TextSlot(("modules", index, "name"), "names", module.name, "", "modules", "Module")
         yield TextSlot(("modules", index, "source"), "code", module.source, "", "modules", "Module")

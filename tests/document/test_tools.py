@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from studio.document import tool_edits as edits
 from studio.document import tools
-from studio.document.model import AgentNode, McpServerDecl, ModuleDecl, ToolDecl, TypeDecl, Workflow
+from studio.document.model import (
+    AgentNode,
+    McpServerDecl,
+    ModuleDecl,
+    RunnerAgent,
+    RunnerNode,
+    ToolDecl,
+    TypeDecl,
+    Workflow,
+)
+from studio.document.problems import Problem
 from studio.document.validate import problems
 
 WEATHER = '''
@@ -194,3 +205,76 @@ def test_an_agent_that_uses_an_unknown_server_can_be_fixed() -> None:
     assert problem.code == "unknown_server"
     assert problem.fix is not None
     assert codes(problem.fix.edit.apply(said).workflow) == []
+
+
+# --------------------------------------------------------------------------------------------------------- edits
+
+
+def after(edit: Any, workflow: Workflow) -> Workflow:
+    assert not isinstance(edit, Problem)
+    made = edit.apply(workflow)
+    assert made.inverse.apply(made.workflow).workflow == workflow
+    return made.workflow
+
+
+def test_a_new_tool_follows_its_code_until_somebody_says_otherwise() -> None:
+    made = after(edits.add_tool(Workflow()), Workflow())
+    assert (made.tools[0].name, made.tools[0].parameters["required"]) == ("tool", ["text"])
+    agent = AgentNode(id="a", name="A", instructions="x", tools=("tool",))
+    made = made.model_copy(update={"nodes": (agent,)})
+    code = 'def get_weather(city: str):\n    """Tells the weather."""'
+    made = after(edits.set_tool(made, 0, source=code), made)
+    assert (made.tools[0].name, made.tools[0].description) == ("get_weather", "Tells the weather.")
+    assert made.tools[0].parameters["properties"] == {"city": {"type": "string"}}
+    assert made.nodes[0].tools == ("get_weather",)
+    broken = after(edits.set_tool(made, 0, source="def get_w("), made)
+    assert broken.tools[0].parameters == made.tools[0].parameters
+    said = after(edits.set_tool(made, 0, description="My words.", parameters={"type": "object"}), made)
+    said = after(edits.set_tool(said, 0, source=code.replace("city", "town").replace("get_weather", "other")), said)
+    assert (said.tools[0].description, said.tools[0].parameters) == ("My words.", {"type": "object"})
+    assert said.tools[0].name == "other"
+    said = after(edits.rename_tool(said, 0, "mine"), said)
+    said = after(edits.set_tool(said, 0, source=code, from_code=("parameters",)), said)
+    assert (said.tools[0].name, said.tools[0].parameters["required"]) == ("mine", ["city"])
+
+
+def test_a_module_is_imported_with_its_functions() -> None:
+    made = after(
+        edits.import_module(Workflow(), "my-tools", "def a(x: int): ...\ndef _b(): ...\nasync def c(): ..."), Workflow()
+    )
+    assert [m.name for m in made.modules] == ["my_tools"]
+    assert [(t.name, t.call) for t in made.tools] == [("a", "my_tools:a"), ("c", "my_tools:c")]
+    assert made.tools[0].parameters["properties"] == {"x": {"type": "integer"}}
+
+
+def test_where_the_code_is_can_change() -> None:
+    made = flow(ToolDecl(name="a", source="def a(): ...", approval="always"))
+    module = after(edits.set_code_of(made, 0, "module"), made)
+    assert (module.tools[0].source, module.tools[0].call, module.tools[0].approval) == ("", "m:f", "always")
+    caller = after(edits.set_code_of(module, 0, "caller"), module)
+    assert edits.code_of(caller.tools[0]) == "caller"
+    written = after(edits.set_code_of(caller, 0, "written"), caller)
+    assert (edits.code_of(written.tools[0]), written.tools[0].approval) == ("written", "never")
+    assert codes(written) == []
+
+
+def test_names_change_wherever_they_are_used_and_removing_leaves_no_mention() -> None:
+    runner = RunnerNode(id="r", name="R", agents=(RunnerAgent(id="x", name="X", tools=("a",), mcp_servers=("s",)),))
+    made = flow(
+        ToolDecl(name="a", call="m:any"),
+        servers=(McpServerDecl(name="s", command="x"),),
+        tools=("a",),
+        mcp_servers=("s",),
+    )
+    made = made.model_copy(update={"nodes": (*made.nodes, runner)})
+    other = after(edits.rename_tool(made, 0, "b"), made)
+    other = after(edits.set_server(other, 0, name="t", command="y"), other)
+    assert (other.nodes[0].tools, other.nodes[0].mcp_servers) == (("b",), ("t",))
+    assert other.nodes[1].agents[0].mcp_servers == ("t",)
+    assert other.mcp_servers[0].command == "y"
+    gone = after(edits.remove_server(other, 0), other)
+    gone = after(edits.remove_tool(gone, 0), gone)
+    assert (gone.nodes[0].tools, gone.nodes[0].mcp_servers, gone.nodes[1].agents[0].mcp_servers) == ((), (), ())
+    assert isinstance(edits.rename_tool(made, 0, "no good name"), Problem)
+    twice = after(edits.add_server(gone), gone)
+    assert [m.name for m in after(edits.add_server(twice), twice).mcp_servers] == ["server", "server_2"]

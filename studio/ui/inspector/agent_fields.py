@@ -18,6 +18,7 @@ from studio.ui.inspector.last_run import fill_messages, last_prompt
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.small_parts import estimate, said
 from studio.ui.text import tr
+from studio.ui.widgets.field import Field
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import counted, short, tokens_words
 
@@ -49,6 +50,7 @@ def agent_fields(page: NodePage, form: Form) -> None:
     temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
     page.body.add(builder.beside((model, 0), (temperature, page.theme.length(126))))
     page.body.add(_tools(page, form))
+    page.body.add(_servers(page, form))
     _add_host(page, form)
     _add_prompt(page)
     _add_answer(page, form)
@@ -71,15 +73,31 @@ def _tools(page: NodePage, form: Form) -> QWidget:
         form, "tools", tr("Tools"), offer, tr("Add a tool…"), icon="wrench", more=tr("Edit the tools of the workflow")
     )
     field.set_caption(tr("none: default"))
-
-    def edit_tools() -> None:
-        page.workspace.selection.select(())
-        page.workspace.selection.field_requested.emit("", "tools")
-
-    field.editor.more_requested.connect(  # type: ignore[attr-defined]
-        edit_tools, Qt.ConnectionType.QueuedConnection
-    )
+    _leads_to(page, field, "tools")
     return field
+
+
+def _servers(page: NodePage, form: Form) -> QWidget:
+    def offer() -> Sequence[tuple[str, str]]:
+        return [(m.name, m.name) for m in page.workspace.document.workflow.mcp_servers]
+
+    field = builder.chips(
+        form, "mcp_servers", tr("MCP servers"), offer, tr("Add a server…"), icon="wrench",
+        more=tr("Edit the MCP servers of the workflow"),
+    )  # fmt: skip
+    field.set_caption(tr("none: default"))
+    _leads_to(page, field, "mcp_servers")
+    return field
+
+
+def _leads_to(page: NodePage, field: Field, where: str) -> None:
+    """The last entry of the menu shows the declarations on the page of the workflow."""
+
+    def show() -> None:
+        page.workspace.selection.select(())
+        page.workspace.selection.field_requested.emit("", where)
+
+    field.editor.more_requested.connect(show, Qt.ConnectionType.QueuedConnection)  # type: ignore[attr-defined]
 
 
 def _add_host(page: NodePage, form: Form) -> None:

@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.document.model import JoinNode, OfflineScript, StateDecl, ToolDecl, TypeDecl
+from studio.document.model import JoinNode, OfflineScript, StateDecl, TypeDecl
 from studio.ui.inspector import builder
+from studio.ui.inspector.declared import Cards
 from studio.ui.inspector.form import Form, Refused
+from studio.ui.inspector.mcp_cards import McpCards
 from studio.ui.inspector.modules_editor import ModulesEditor
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.target import WorkflowFields
+from studio.ui.inspector.tool_cards import ToolCards
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.field import Field
@@ -26,7 +30,6 @@ from studio.ui.widgets.sources import size_words
 
 _STATE = '[{"key": "rounds", "type": "integer", "initial": 0}]'
 _TYPES = '[{"name": "Score", "schema": {"type": "object", "properties": {"score": {"type": "integer"}}}}]'
-_TOOLS = '[{"name": "web_search", "call": "tools:web_search", "parameters": {...}, "approval": "never"}]'
 _OFFLINE = '{"nodes": {"writer": {"replies": ["A draft."], "then": "repeat_last"}}, "delay_ms": 20}'
 
 
@@ -84,12 +87,15 @@ class WorkflowPage(InspectorPage):
         container = self.container_of("", name)
         if container is not None:
             self.unfold(container)
-        if name == "modules":
-            self._modules_section.set_open(True)
+        if name in ("modules", *self._cards) and container is not None:
+            self.body.ensureWidgetVisible(container, 20, 40)
+            container.setFocus(Qt.FocusReason.OtherFocusReason)
             return True
         return super().focus_field(name)
 
     def container_of(self, item: str, field: str) -> QWidget | None:
+        if field in self._cards:
+            return self._cards[field]
         return self._modules if field == "modules" else super().container_of(item, field)
 
     def _nodes(self) -> list[tuple[str, str]]:
@@ -144,10 +150,15 @@ class WorkflowPage(InspectorPage):
         made: tuple[tuple[str, str, str, TypeAdapter[Any], str], ...] = (
             ("types", tr("Types"), _TYPES, TypeAdapter(tuple[TypeDecl, ...]), tr("Records; dataclasses in code.")),
             ("state", tr("Shared state"), _STATE, TypeAdapter(tuple[StateDecl, ...]), tr("Keys, types, first values.")),
-            ("tools", tr("Tools"), _TOOLS, TypeAdapter(tuple[ToolDecl, ...]), tr("Functions that agents may call.")),
         )
         for name, title, placeholder, adapter, hint in made:
             self._add_json(name, title, placeholder, json_reader(adapter, ()), hint)
+        self._cards: dict[str, Cards] = {
+            "tools": ToolCards(self.theme, self.workspace),
+            "mcp_servers": McpCards(self.theme, self.workspace),
+        }
+        self._add_cards("tools", tr("Tools"))
+        self._add_cards("mcp_servers", tr("MCP servers"))
         self._modules_section = Section(self.theme, tr("Modules"), open_=False, gap=5)
         self._modules = ModulesEditor(self.theme, self.workspace)
         self._modules_section.add(self._modules)
@@ -157,6 +168,14 @@ class WorkflowPage(InspectorPage):
         reader = json_reader(TypeAdapter(OfflineScript), OfflineScript())
         hint = tr("What the offline model answers, by node. Without a script it makes up a labelled answer.")
         self._add_json("offline", tr("Offline script"), _OFFLINE, reader, hint)
+
+    def _add_cards(self, name: str, title: str) -> None:
+        cards = self._cards[name]
+        section = Section(self.theme, title, open_=False, gap=5)
+        section.add(cards)
+        self.follow(cards.refresh)
+        self.follow(lambda: section.set_summary(self._count(name)))
+        self.body.add(section)
 
     def _add_json(self, name: str, title: str, placeholder: str, typed: Callable[[str], object], hint: str) -> None:
         assert self.form is not None

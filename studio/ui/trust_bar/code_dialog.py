@@ -17,6 +17,8 @@ _KINDS = {
     "call": "function that is called",
     "condition": "condition",
     "module": "module",
+    "tool": "tool",
+    "mcp": "MCP server",
     "interpreter": "Python interpreter",
 }
 

@@ -64,6 +64,7 @@ class WorkflowPage(DocumentPage):
         column.addWidget(self.canvas, 1)
         workspace.document.changed.connect(self._on_document_changed)
         workspace.document.dirty_changed.connect(self._on_document_dirty_changed)
+        workspace.mcp.changed.connect(self._on_mcp_changed)
         if workspace.autosave is not None:
             workspace.autosave.recorded.connect(self._on_autosave_recorded)
         self.trust_bar.show_workflow(workspace.document.workflow)
@@ -92,6 +93,9 @@ class WorkflowPage(DocumentPage):
         if step and not step.startswith(_FOREIGN):
             trust.accept_typed(before, now)
         self.trust_bar.show_workflow(now)
+
+    def _on_mcp_changed(self, _server: str) -> None:
+        self.trust_bar.show_workflow(self.workspace.document.workflow)
 
     def _on_document_dirty_changed(self, dirty: bool) -> None:
         if not dirty and self.workspace.document.path is not None:

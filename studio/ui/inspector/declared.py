@@ -1,0 +1,167 @@
+"""Lists of declarations in a form: a folding card for each, and what a card edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.bridge.workspace import Workspace
+from studio.document.edits import Edit
+from studio.document.model import Workflow
+from studio.document.problems import Problem
+from studio.ui.inspector.form import Form
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.section import Section
+
+Change = Callable[..., Edit]
+"""``(workflow, index, **values)`` gives the edit of an item."""
+
+
+class Declared:
+    """One item of a list of the workflow as the target of a form."""
+
+    def __init__(self, workspace: Workspace, where: str, index: int, change: Change, word: str) -> None:
+        self.workspace, self.where, self.index = workspace, where, index
+        self._change, self._word = change, word
+        self.check: Callable[[], Sequence[Problem]] = tuple
+        """What is wrong with the item now, by field."""
+
+    @property
+    def item(self) -> Any:
+        """The item as it is now. Raises ``KeyError`` when it is gone."""
+        items = getattr(self.workspace.document.workflow, self.where)
+        if self.index >= len(items):
+            raise KeyError(f"{self.where}.{self.index}")
+        return items[self.index]
+
+    def read(self, field: str) -> object:
+        return getattr(self.item, field)
+
+    def write(self, field: str, value: object) -> None:
+        if self.read(field) != value:
+            workflow = self.workspace.document.workflow
+            edit = self._change(workflow, self.index, **{field: value})
+            self.workspace.document.execute(edit, self.step_text(field), f"{self.where}.{self.index}.{field}")
+
+    def default(self, field: str) -> object:
+        return type(self.item).model_fields[field].get_default(call_default_factory=True)
+
+    def problems(self) -> Sequence[Problem]:
+        return self.check()
+
+    def step_text(self, field: str) -> str:
+        words = tr("Change {field} of {word} {name}")
+        return words.format(field=field.replace("_", " "), word=self._word, name=self.item.name)
+
+
+class Card(Section):
+    """A folding card of one item. Subclasses add fields to :meth:`add` and bind them in :attr:`form`."""
+
+    def __init__(self, theme: Theme, target: Declared, remove: Callable[[int], None]) -> None:
+        super().__init__(theme, "", open_=False, gap=0)
+        self.theme, self.target, self.workspace = theme, target, target.workspace
+        self.form = Form(theme, target.workspace, target, self)
+        self.note = Prose(theme, "", "small", "fail_t", 15)
+        self.note.setContentsMargins(12, 4, 12, 2)
+        self.note.hide()
+        self.add(self.note)
+        self._remove_button = Button(theme, "", "trash-2", "plain", small=True)
+        self._remove_button.clicked.connect(
+            lambda: remove(self.target.index), Qt.ConnectionType.QueuedConnection
+        )  # the card goes with its item
+        self._row.addWidget(self._remove_button)
+
+    def refresh(self) -> None:
+        """Shows the item as it is. Raises ``KeyError`` when it is gone."""
+        name = self.target.item.name
+        self.set_title(name)
+        text = tr("Remove {name}").format(name=name)
+        self._remove_button.setToolTip(text)
+        self._remove_button.setAccessibleName(text)
+        self.set_summary(self.summary())
+        self.form.refresh()
+        self.form.refresh_problems()
+
+    def summary(self) -> str:
+        """What the folded card says of its item."""
+        return ""
+
+    def say(self, problem: str) -> None:
+        """Shows what is wrong with the item as a whole; an empty text hides it."""
+        if problem != self.note.plain:
+            self.note.set_text(problem)
+        self.note.setVisible(bool(problem))
+
+
+class MakesCards(Protocol):
+    """Makes the card of an item."""
+
+    def __call__(self, theme: Theme, target: Declared, remove: Callable[[int], None], /) -> Card: ...
+
+
+class Cards(QWidget):
+    """The cards of a list, and buttons below."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        workspace: Workspace,
+        where: str,
+        make: MakesCards,
+        change: Change,
+        remove: Callable[[Workflow, int], Edit],
+        word: str,
+    ) -> None:
+        super().__init__()
+        self.theme, self.workspace, self.where = theme, workspace, where
+        self._make, self._change, self._remove, self._word = make, change, remove, word
+        self.cards: list[Card] = []
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(0)
+        outer.addLayout(self._list)
+        self.buttons = QHBoxLayout()
+        self.buttons.setContentsMargins(12, 8, 12, 0)
+        self.buttons.setSpacing(6)
+        outer.addLayout(self.buttons)
+
+    def refresh(self) -> None:
+        """Shows the items of the document."""
+        items = getattr(self.workspace.document.workflow, self.where)
+        while len(self.cards) > len(items):
+            card = self.cards.pop()
+            card.hide()
+            card.deleteLater()
+        while len(self.cards) < len(items):
+            target = Declared(self.workspace, self.where, len(self.cards), self._change, self._word)
+            card = self._make(self.theme, target, self.remove)
+            self.cards.append(card)
+            self._list.addWidget(card)
+            card.show()  # at once: a new card takes the focus
+        for card in self.cards:
+            card.refresh()
+
+    def execute(self, edit: Edit, text: str) -> None:
+        """Makes an edit, and opens the card of what it added at the end."""
+        before = len(self.cards)
+        self.workspace.document.execute(edit, text)
+        self.refresh()
+        if len(self.cards) > before:
+            self.cards[-1].set_open(True)
+            self.cards[-1].form.focus("name")
+
+    def remove(self, index: int) -> None:
+        """Takes an item out."""
+        workflow = self.workspace.document.workflow
+        items = getattr(workflow, self.where)
+        if index < len(items):
+            text = tr("Remove {word} {name}").format(word=self._word, name=items[index].name)
+            self.workspace.document.execute(self._remove(workflow, index), text)
