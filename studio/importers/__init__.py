@@ -6,6 +6,7 @@ its own, and only on the user's word.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -25,14 +26,17 @@ def read(
     interpreter: str | None = None,
     timeout: float = 30.0,
     choice: str | None = None,
+    stop: threading.Event | None = None,
 ) -> Imported:
     """The workflow in a file (or in a text), and the report about it.
 
     ``kind`` is a key of :data:`studio.importers.detection.NAMES`; None: found out by content. ``mode="build"`` runs the
-    file with ``interpreter`` (default: the one of this program) for at most ``timeout`` seconds. ``choice`` is the
-    name of one of several workflows in the file; in build mode the function to call if the import alone builds
-    nothing. Raises :class:`ImportProblem`, and :class:`Refused` with its report for a file that is recognised but
-    gives no workflow.
+    file with ``interpreter`` (default: the one of this program) for at most ``timeout`` seconds; ``stop``, set from
+    another thread, ends it at once. ``choice`` is the name of one of several workflows in the file; in build mode the
+    function to call if the import alone builds nothing.
+
+    Raises :class:`ImportProblem`, and :class:`Refused` with its report for a file that is recognised but gives no
+    workflow.
     """
     from studio.importers import reading, registry
     from studio.importers.detection import detect, parsed
@@ -40,4 +44,4 @@ def read(
     text = reading.text_of(source)
     path = source if isinstance(source, Path) else None
     detected = parsed(kind, text) if kind else detect(text)
-    return registry.imported_from(replace(detected, choice=choice or ""), path, mode, interpreter, timeout)
+    return registry.imported_from(replace(detected, choice=choice or ""), path, mode, interpreter, timeout, stop)

@@ -29,17 +29,24 @@ _MOST_OUTPUT = 20_000_000
 _MOST_LOG = 20_000
 
 
-def built(path: Path, interpreter: str | None, timeout: float, function: str) -> tuple[list[dict[str, Any]], str]:
-    """What the program built, in order, and what it printed. Raises :class:`ImportProblem` if that is nothing."""
+def built(
+    path: Path, interpreter: str | None, timeout: float, function: str, stop: threading.Event | None = None
+) -> tuple[list[dict[str, Any]], str]:
+    """What the program built, in order, and what it printed. Raises :class:`ImportProblem` if that is nothing.
+
+    ``stop`` ends the program at once when it is set from another thread.
+    """
+    ended = stop or threading.Event()
     with tempfile.TemporaryFile() as log:
         process = _started(path, interpreter, function, log)
         late = threading.Event()
-        watch = threading.Timer(timeout, _expire, (process, late))
+        watch = threading.Thread(target=_watch, args=(process, ended, late, timeout), daemon=True)
         watch.start()
         try:
             lines = _lines(process)
         finally:
-            watch.cancel()
+            ended.set()
+            watch.join()
             _kill(process)
         log.seek(0)
         printed = log.read(_MOST_LOG).decode("utf-8", "replace")
@@ -93,8 +100,10 @@ def _lines(process: subprocess.Popen[bytes]) -> list[dict[str, Any]]:
     return found
 
 
-def _expire(process: subprocess.Popen[bytes], late: threading.Event) -> None:
-    late.set()
+def _watch(process: subprocess.Popen[bytes], ended: threading.Event, late: threading.Event, timeout: float) -> None:
+    """Ends the program when it is late or no longer wanted."""
+    if not ended.wait(timeout):
+        late.set()
     _kill(process)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,14 +43,20 @@ def functions(source: str) -> tuple[str, ...]:
     return tuple(f.name for f in maf_python.builders_in(parse(source).tree))
 
 
-def read(detected: Detected, path: Path | None, interpreter: str | None, timeout: float) -> Draft:
+def read(
+    detected: Detected,
+    path: Path | None,
+    interpreter: str | None,
+    timeout: float,
+    stop: threading.Event | None = None,
+) -> Draft:
     """Runs the program and reads what it built. Raises :class:`ImportProblem`."""
     if path is None:
         raise ImportProblem("Only a file can be run.", "Save the program first, then import the file.")
     path = path.absolute()
     offered = functions(detected.text)
     chosen = detected.choice or (offered[0] if offered else "")
-    found, note = built(path, interpreter, timeout, chosen)
+    found, note = built(path, interpreter, timeout, chosen, stop)
     inner = [
         text(mapping(x.get("inner")).get("name")) for w in found for x in items(w.get("executors")) if x.get("inner")
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -81,6 +82,7 @@ def imported_from(
     mode: Literal["static", "build"],
     interpreter: str | None,
     timeout: float,
+    stop: threading.Event | None = None,
 ) -> Imported:
     """Reads with the reader of the format."""
     if detected.kind in _REFUSED:
@@ -95,7 +97,7 @@ def imported_from(
             raise ImportProblem(message, "Import the file without running it.")
         from studio.importers.maf_build import read as built
 
-        return imported(built(detected, path, interpreter, timeout), "build")
+        return imported(built(detected, path, interpreter, timeout, stop), "build")
     try:
         found = reader(detected, path)
         return found if isinstance(found, Imported) else imported(found)

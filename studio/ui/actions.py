@@ -144,6 +144,8 @@ MENUS = ("File", "Edit", "View", "Insert", "Run", "Checkpoints", "Window", "Help
 FILE = (
     Action("file.new", "New workflow", "File", 0, "plus", ("Ctrl+N",)),
     Action("file.open", "Open…", "File", 0, "folder-open", ("Ctrl+O",)),
+    Action("file.import", "Import…", "File", 0, "own:code", ("Ctrl+Shift+I",),
+           hint="Take over a workflow of another program: code, YAML or JSON"),
     Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=on_tab),
     Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_tab),
     Action("file.export", "Export code", "File", 2, "own:code", ("Ctrl+Shift+E",), why_not=on_workflow,

@@ -24,6 +24,16 @@ def choose_workflows(parent: QWidget, folder: Path, chosen: Callable[[list[Path]
     return dialog
 
 
+def choose_import(parent: QWidget, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks for a file of another program; an exported project is chosen by its ``workflow.py``."""
+    dialog = _dialog(parent, tr("Import a workflow"), folder)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setNameFilters([tr("Code and workflows (*.py *.yaml *.yml *.json)"), tr("All files (*)")])
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
+    return dialog
+
+
 def choose_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks where to save a workflow; adds the suffix if it was left out."""
     dialog = _dialog(parent, tr("Save workflow as"), suggestion.parent)

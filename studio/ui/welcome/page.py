@@ -35,6 +35,7 @@ class WelcomePage(DocumentPage):
 
     new_requested = Signal()
     open_requested = Signal()
+    import_requested = Signal()
     file_chosen = Signal(object)
     """Path."""
     template_chosen = Signal(object)
@@ -108,6 +109,7 @@ class WelcomePage(DocumentPage):
         for icon, text, keys, signal in (
             ("plus", tr("New workflow"), "Ctrl+N", self.new_requested),
             ("folder-open", tr("Open…"), "Ctrl+O", self.open_requested),
+            ("own:code", tr("Import from code or YAML…"), "Ctrl+Shift+I", self.import_requested),
         ):
             action = ActionRow(self._theme, icon, text, shown_key(keys))
             action.clicked.connect(signal)

@@ -1,4 +1,4 @@
-"""Files dropped on the window: workflows are opened, a text becomes the input of the next run."""
+"""Files dropped on the window: workflows are opened, code and YAML imported, a text becomes the next input."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
 
+from studio.ui.dialogs.file_dialogs import SUFFIX
 from studio.ui.dialogs.messages import show_problem
 from studio.ui.text import tr
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from studio.ui.main_window import MainWindow
 
 _TEXTS = (".txt", ".md")
+_FOREIGN = (".py", ".yaml", ".yml")
 LONGEST_INPUT = 1_000_000
 """Bytes of a text file that is taken as input."""
 
@@ -28,8 +30,21 @@ def take(window: MainWindow, files: list[Path]) -> None:
     for file in files:
         if file.suffix.lower() in _TEXTS and window.page is not None:
             _as_input(window, file)
+        elif _is_foreign(file):
+            window.pages.show_import(file)
         else:
             window.files.open(file)
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether the importer should look at it: code, YAML, or JSON that does not say at its beginning it is ours."""
+    if file.suffix.lower() != ".json" or file.name.lower().endswith(SUFFIX):
+        return file.suffix.lower() in _FOREIGN
+    try:
+        with file.open("rb") as stream:
+            return b"superstep-workflow" not in stream.read(4_000)
+    except OSError:
+        return False
 
 
 def _as_input(window: MainWindow, file: Path) -> None:

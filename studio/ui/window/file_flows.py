@@ -15,10 +15,11 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.document.edits import ReplaceAll, SetWorkflow
+from studio.document.edits import Batch, ReplaceAll, SetWorkflow
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
 from studio.files.embedding import PICTURES
+from studio.importers import Imported
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
@@ -85,6 +86,20 @@ class FileFlows(QObject):
         """The drawing of an earlier run as a copy with an id of its own, not saved yet."""
         name = tr("{name}, as it was").format(name=workflow.name)
         self._show(workflow.model_copy(update={"id": uuid4().hex, "name": name}), None)
+
+    def new_from_import(self, found: Imported) -> None:
+        """What an import made, not saved yet. What was changed in an export since is one step to look at and undo: in
+        the open document that was exported, if it is there as it was, else in a new one."""
+        if found.before is None:
+            self._show(found.workflow.model_copy(update={"id": uuid4().hex}), None)
+            return
+        open_now = (page for page in self.pages() if page.workspace.document.workflow == found.before)
+        page = next(open_now, None)
+        if page is None:
+            page = self._show(found.before, None)
+        self._tabs.show_page(page)
+        if found.edits:
+            page.workspace.document.execute(Batch(found.edits), tr("Take over changes of the code"))
 
     def ask_open(self) -> None:
         """Asks for files and opens them."""

@@ -50,6 +50,7 @@ def _file(window: MainWindow) -> dict[str, Function]:
     return {
         "file.new": lambda: (files.new(), None)[1],
         "file.open": files.ask_open,
+        "file.import": window.pages.ask_import,
         "file.save": on_page(window, files.save),
         "file.save_as": on_page(window, files.save_as),
         "file.export": on_page(window, window.pages.show_export),

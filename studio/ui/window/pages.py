@@ -31,6 +31,7 @@ class Pages:
         page = WelcomePage(window.theme)
         page.new_requested.connect(self._on_welcome_new_requested)
         page.open_requested.connect(window.files.ask_open)
+        page.import_requested.connect(self.ask_import)
         page.file_chosen.connect(window.files.open)
         page.template_chosen.connect(window.files.new_from_template)
         page.recovery_chosen.connect(window.files.recover)
@@ -62,6 +63,24 @@ class Pages:
         document = page.workspace.document
         folder = document.path.parent if document.path is not None else Path.home()
         PictureDialog(self._window.theme, document.workflow, folder, self._window).open()
+
+    def ask_import(self) -> None:
+        """Asks for a file of another program and shows what becomes of it."""
+        from studio.ui.dialogs.file_dialogs import choose_import
+
+        page = self._window.page
+        path = page.workspace.document.path if page is not None else None
+        choose_import(self._window, path.parent if path is not None else Path.home(), self.show_import)
+
+    def show_import(self, file: Path) -> None:
+        """What becomes of a file of another program."""
+        from studio.ui.importing import ImportDialog
+
+        page = self._window.page
+        interpreter = page.workspace.document.workflow.interpreter if page is not None else None
+        dialog = ImportDialog(self._window.theme, file, interpreter or "", self._window)
+        dialog.taken.connect(self._window.files.new_from_import)
+        dialog.open()
 
     def show_settings(self, section: str = "appearance") -> None:
         """The settings dialog."""

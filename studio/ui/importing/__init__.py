@@ -1,0 +1,5 @@
+"""Taking over a workflow of another program: what is in the file, what becomes of it, then a new document."""
+
+from studio.ui.importing.dialog import ImportDialog
+
+__all__ = ["ImportDialog"]

@@ -1,0 +1,83 @@
+"""The report of an import as rows: severity, item, what became of it, line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from studio.importers import Report
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+
+_LOOKS = {
+    "loss": ("circle-x", "fail_t", "Lost"),
+    "warn": ("triangle-alert", "wait_t", "Warning"),
+    "info": ("info", "run_t", "Note"),
+}
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the report."""
+
+    severity: str
+    item: str
+    text: str
+    line: str = ""
+
+
+def rows_of(report: Report) -> list[Row]:
+    """Losses first, then warnings, notes, and what was folded into something else."""
+    found = [
+        Row(entry.severity, entry.item, entry.text, "" if entry.line is None else str(entry.line))
+        for severity in ("loss", "warn", "info")
+        for entry in report.entries
+        if entry.severity == severity
+    ]
+    folded = tr("Became a setting of {into}.")
+    return found + [Row("info", item.item, folded.format(into=item.into)) for item in report.folded]
+
+
+class ReportRows(QAbstractTableModel):
+    """Columns: severity, item, text, line of the source."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows: Sequence[Row] = ()
+        self._titles = ("", tr("Item"), tr("What became of it"), tr("Line"))
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Replaces the rows."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        return 0 if parent.isValid() else len(self._titles)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._titles[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        icon, token, word = _LOOKS[row.severity]
+        texts = ("", row.item, row.text, row.line)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return texts[index.column()]
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            return self._theme.icon(icon, token)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return tr(word) if index.column() == 0 else texts[index.column()]
+        return None

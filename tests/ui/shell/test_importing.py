@@ -1,0 +1,156 @@
+"""Importing in the window: the dialog, its report, what is opened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+from studio.export import export_project
+from studio.files import loads, write_project
+from studio.importers import Imported
+from studio.settings.places import resource
+from studio.ui.importing import ImportDialog
+from studio.ui.theme import Theme
+from studio.ui.window.drops import _is_foreign
+
+SAMPLES = Path(__file__).parents[2] / "importers" / "samples"
+Opened = Callable[[Path], ImportDialog]
+
+PROGRAM = """
+from agent_framework import Executor, WorkflowBuilder, WorkflowContext, handler
+
+class Upper(Executor):
+    @handler
+    async def up(self, text: str, ctx: WorkflowContext[str]) -> None:
+        await ctx.send_message(text.upper())
+
+class Last(Executor):
+    @handler
+    async def last(self, text: str, ctx: WorkflowContext[None, str]) -> None:
+        await ctx.yield_output(text)
+
+first, last = Upper(id="first"), Last(id="last")
+workflow = WorkflowBuilder(start_executor=first).add_edge(first, last).build()
+"""
+
+
+@pytest.fixture
+async def opened(qtbot: QtBot, theme: Theme) -> AsyncIterator[Opened]:
+    made: list[ImportDialog] = []
+
+    def open_file(file: Path) -> ImportDialog:
+        dialog = ImportDialog(theme, file)
+        made.append(dialog)
+        dialog.show()
+        return dialog
+
+    yield open_file
+    for dialog in made:
+        if isValid(dialog):
+            dialog.reject()
+    await asyncio.sleep(0)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110 - what is waited for happens in a thread or a process
+            await asyncio.sleep(0.01)
+
+
+async def read(dialog: ImportDialog) -> None:
+    await until(lambda: not dialog.busy)
+
+
+def cells(dialog: ImportDialog) -> list[list[Any]]:
+    rows = dialog.rows
+    return [[rows.index(r, c).data() for c in range(4)] for r in range(rows.rowCount())]
+
+
+async def test_a_file_is_read_and_offered(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "flow.py").write_text(PROGRAM, encoding="utf-8")
+    dialog = opened(tmp_path / "flow.py")
+    assert dialog.busy
+    assert not dialog._open.isEnabled()
+    await read(dialog)
+    taken: list[Imported] = []
+    dialog.taken.connect(taken.append)
+    assert "Agent Framework, Python. 2 of 2 items imported" in dialog.said.text()
+    assert dialog.build.isVisible()
+    dialog._open.click()
+    assert [n.id for n in taken[0].workflow.nodes] == ["first", "last"]
+
+
+async def test_losses_come_first(opened: Opened) -> None:
+    """The sample with the most lost items."""
+    best = max(SAMPLES.glob("n8n/*.json"), key=lambda f: f.stat().st_size)
+    dialog = opened(best)
+    await read(dialog)
+    assert dialog.found is not None
+    order = [row.severity for row in dialog.rows._rows]
+    assert order == sorted(order, key=["loss", "warn", "info"].index)
+    report = dialog.found.report
+    assert len(order) == len(report.entries) + len(report.folded) > 0
+
+
+async def test_a_file_that_is_no_workflow_says_so(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"hello": 1}), encoding="utf-8")
+    dialog = opened(tmp_path / "a.json")
+    await read(dialog)
+    assert dialog.found is None
+    assert dialog.said.text().startswith("The format of the file is not known.")
+    dialog.kind.setCurrentIndex(dialog.kind.findData("dify"))
+    dialog.look()
+    await read(dialog)
+    assert dialog.found is None
+    assert not dialog._open.isEnabled()
+
+
+async def test_running_the_program_stops_with_the_dialog(opened: Opened, tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    code = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"
+    (tmp_path / "flow.py").write_text(PROGRAM + code, encoding="utf-8")
+    dialog = opened(tmp_path / "flow.py")
+    await read(dialog)
+    assert not mark.exists()
+    dialog.build.setChecked(True)
+    await until(mark.exists)
+    assert dialog.busy
+    stop = dialog._stop
+    dialog.reject()
+    assert stop.is_set()
+    assert not dialog.busy
+
+
+async def test_changes_of_an_exported_project_are_an_edit_list(opened: Opened, tmp_path: Path) -> None:
+    flow = loads((resource("templates") / "approval-gate.workflow.json").read_text(encoding="utf-8"))
+    write_project(export_project(flow, layout=True), tmp_path)
+    agents = next(tmp_path.rglob("agents.py"))
+    text = agents.read_text(encoding="utf-8")
+    agents.write_text(text.replace("one concrete step", "two concrete steps"), encoding="utf-8")
+    dialog = opened(next(tmp_path.rglob("workflow.py")))
+    await read(dialog)
+    assert dialog.found is not None
+    assert dialog.found.edits
+    assert "1 change was made in the code since it was exported." in dialog.said.text()
+    assert dialog.found.before == flow
+
+
+def test_what_is_foreign(tmp_path: Path) -> None:
+    for name, text, foreign in (
+        ("a.py", "", True),
+        ("a.yaml", "", True),
+        ("a.json", '{"nodes": []}', True),
+        ("b.json", '{"format": "superstep-workflow"}', False),
+        ("a.workflow.json", "{}", False),
+        ("a.png", "", False),
+        ("gone.json", None, False),
+    ):
+        if text is not None:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        assert _is_foreign(tmp_path / name) is foreign, name
