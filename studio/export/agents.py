@@ -6,10 +6,10 @@ from pydantic import JsonValue
 
 from studio.document.model import AgentNode, ToolDecl, Workflow
 from studio.document.tools import target_of
-from studio.export.python_types import FRAMEWORK
-from studio.export.source import Module, literal, long_string, one_line, region, string
-
-_APPROVAL = {"never": "never_require", "always": "always_require", "caller": "never_require"}
+from studio.export.naming import Names
+from studio.export.pretty import Bracket, Expression, Pair, listed, signature, statement, string, value
+from studio.export.pretty import plain as _plain
+from studio.export.source import FRAMEWORK, Module, docstring, literal, one_line, region, sentence
 
 _CLIENT = '''def default_client() -> OpenAIChatCompletionClient:
     """A client of any server that speaks Chat Completions; see ``.env.example`` for the variables."""
@@ -21,76 +21,76 @@ _CLIENT = '''def default_client() -> OpenAIChatCompletionClient:
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL")
 
 
-def agents_module(workflow: Workflow) -> str:
-    """The source of ``agents.py``."""
-    module = Module(f"Agents of {one_line(workflow.name)}.")
-    module.need("os")
-    module.need("agent_framework.openai", "OpenAIChatCompletionClient")
-    module.blocks.append(f"VARIABLES = {literal(VARIABLES)}")
-    module.blocks.append(_CLIENT)
+def agents_module(workflow: Workflow, names: Names, depth: int = 0) -> Module | None:
+    """``agents.py``: tools and agents, and in the outermost package the model client. None for an inner workflow
+    without agents."""
     agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
+    if depth and not agents:
+        return None
+    module = Module(f"Agents of {workflow.name}." if agents else "The model client.", depth)
+    if not depth:
+        module.need("os")
+        module.need("agent_framework.openai", "OpenAIChatCompletionClient")
+        module.blocks.append(f"VARIABLES = {literal(VARIABLES)}")
+        module.blocks.append(_CLIENT)
     used = {name for agent in agents for name in agent.tools}
-    tools = {tool.name: _variable(workflow, tool) for tool in workflow.tools if tool.name in used}
     for tool in workflow.tools:
         if tool.name in used:
-            module.blocks.append(_tool(module, tool, tools[tool.name]))
+            module.blocks.append(_tool(module, tool, names.tools[tool.name]))
     for agent in agents:
-        if agent.context == "custom":
-            module.blocks.append(_filter(module, agent))
-        module.blocks.append(_agent(module, agent, [tools[t] for t in agent.tools if t in tools]))
-    return module.text()
-
-
-def _variable(workflow: Workflow, tool: ToolDecl) -> str:
-    """A name that no agent function has."""
-    taken = {node.id for node in workflow.nodes}
-    name = "".join(c if c.isalnum() else "_" for c in tool.name)
-    return f"{name}_tool" if name in taken or not name.isidentifier() else name
+        module.blocks.append(_agent(module, agent, names))
+    return module
 
 
 def _tool(module: Module, tool: ToolDecl, variable: str) -> str:
     module.need(FRAMEWORK, "FunctionTool")
     name, _, function = target_of(tool).partition(":")
-    lines = [f"    name={string(tool.name)},", f"    description={long_string(tool.description, 1)},"]
+    description, before = module.constant(f"{variable.upper()}_DESCRIPTION", tool.description, room=20)
+    items = [Pair("name=", string(tool.name)), Pair("description=", description)]
     if tool.approval != "caller" and name:
-        module.need(".", name)
-        lines.append(f"    func={name}.{function},")
-    lines.append(f"    input_model={literal(tool.parameters, 1)},")
-    lines.append(f"    approval_mode={string(_APPROVAL[tool.approval])},")
-    return f"# tool: {tool.name}\n{variable} = FunctionTool(\n" + "\n".join(lines) + "\n)"
+        where, _, last = name.rpartition(".")
+        module.need(f".{where}", last)
+        items.append(Pair("func=", f"{last}.{function}"))
+    items.append(Pair("input_model=", _plain(value(tool.parameters))))
+    if tool.approval == "always":
+        items.append(Pair("approval_mode=", '"always_require"'))
+    return f"# tool: {tool.name}\n{before}" + statement(Bracket("FunctionTool(", items), 0, f"{variable} = ")
 
 
-def _filter(module: Module, agent: AgentNode) -> str:
+def _filter(module: Module, agent: AgentNode, name: str) -> str:
     module.need("typing", "Any")
     module.need(FRAMEWORK, "Message")
+    head = signature(f"def {name}_context", ["messages: list[Message]"], "list[Message]")
+    doc = docstring(f"What {one_line(agent.name)} takes from the conversation it is handed.", 1)
     return (
-        f"def {agent.id}_context(messages: list[Message]) -> list[Message]:\n"
-        f'    """What {one_line(agent.name)} takes from the conversation it is handed."""\n'
-        f"    result: Any = messages\n{region(agent.id, agent.context_filter or 'result = messages', 1)}\n"
-        f"    return list(result)"
+        f"{head}\n{doc}\n    result: Any = messages\n"
+        f"{region(agent.id, agent.context_filter or 'result = messages', 1)}\n    return list(result)\n\n\n"
     )
 
 
-def _agent(module: Module, agent: AgentNode, tools: list[str]) -> str:
+def _agent(module: Module, agent: AgentNode, names: Names) -> str:
     module.need(FRAMEWORK, "Agent", "SupportsChatGetResponse")
     module.need("typing", "Any")
-    lines = [
-        f"# node: {agent.id}",
-        f"def {agent.id}(client: SupportsChatGetResponse[Any]) -> Agent:",
-        f'    """{one_line(agent.name)}."""',
-        "    return Agent(",
-        "        client,",
-        f"        {long_string(agent.instructions, 2)},",
-        f"        name={string(agent.id)},",
-    ]
+    name = names.variables[agent.id]
+    before = _filter(module, agent, name) if agent.context == "custom" else ""
+    instructions, constant = module.constant(f"{name.upper()}_INSTRUCTIONS", agent.instructions, room=30)
+    items: list[Expression] = ["client", instructions, Pair("name=", string(agent.id))]
     if agent.description:
-        lines.append(f"        description={string(agent.description)},")
+        description, more = module.constant(f"{name.upper()}_DESCRIPTION", agent.description, room=30)
+        items.append(Pair("description=", description))
+        constant += more
+    tools = [names.tools[t] for t in agent.tools if t in names.tools]
     if tools:
-        lines.append(f"        tools=[{', '.join(tools)}],")
+        items.append(Pair("tools=", listed(tools)))
     options = _options(agent)
     if options:
-        lines.append(f"        default_options={literal(options, 2)},")
-    return "\n".join([*lines, "    )"])
+        module.need(FRAMEWORK, "ChatOptions")
+        given = [Pair(f"{key}=", _plain(value(option))) for key, option in options.items()]
+        items.append(Pair("default_options=", Bracket("ChatOptions(", given)))
+    head = signature(f"def {name}", ["client: SupportsChatGetResponse[Any]"], "Agent")
+    doc = docstring(sentence(agent.name), 1)
+    made = statement(Bracket("Agent(", items), 1, "return ")
+    return f"# node: {agent.id}\n{before}{constant}{head}\n{doc}\n{made}"
 
 
 def _options(agent: AgentNode) -> dict[str, JsonValue]:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from studio.document.model import FanInEdge, FunctionNode, HumanInputNode, JoinNode, Node, TemplateNode, Workflow
 from studio.document.types import sends, split
 from studio.export import python_types
-from studio.export.python_types import FRAMEWORK
+from studio.export.conditions import names_in
+from studio.export.naming import Names
+from studio.export.pretty import Bracket, Expression, call, listed, signature, statement, string
 from studio.export.source import (
+    FRAMEWORK,
+    SUPPORT,
     Module,
-    class_name,
+    docstring,
     is_async,
-    literal,
-    long_string,
-    one_line,
     region,
-    string,
+    sentence,
     with_relative_imports,
 )
 
-SUPPORT = ".support"
 _PUBLIC = frozenset({"Content", "Message", "AgentResponse", "AgentExecutorResponse", "AgentExecutorRequest"})
 """Names of the framework that a body may use without importing them."""
 
@@ -40,92 +42,241 @@ _DOCS = {
     "joins": "Joins: one message out of several.",
 }
 
+_QUESTION = '''@dataclass
+class Question:
+    """What a person is asked; ``data`` is what came in."""
 
-def modules(workflow: Workflow) -> dict[str, str]:
-    """The modules with the executors of a workflow: module name -> source."""
+    text: str
+    answer_type: str = "text"
+    choices: list[str] = field(default_factory=list)
+    data: Any = None'''
+
+
+def modules(workflow: Workflow, names: Names, depth: int = 0) -> dict[str, Module]:
+    """The modules with the executors of a workflow: module name -> module."""
     found: dict[str, Module] = {}
     for node in workflow.nodes:
         name = MODULES.get(getattr(node, "kind", ""))
         if name is not None:
-            module = found.setdefault(name, Module(_DOCS[name]))
-            _write(workflow, module, node)
-    return {name: module.text() for name, module in found.items()}
+            module = found.setdefault(name, Module(_DOCS[name], depth))
+            _Writing(workflow, names, module).node(node)
+    return found
 
 
-def _write(workflow: Workflow, module: Module, node: Node) -> None:
-    module.need(FRAMEWORK, "Executor", "WorkflowContext", "handler")
-    match node:
-        case FunctionNode():
-            _function(workflow, module, node)
-        case TemplateNode():
-            _template(workflow, module, node)
-        case HumanInputNode():
-            if not any(block.startswith("@dataclass\nclass Question") for block in module.blocks):
-                _question(module)
-            _human_input(workflow, module, node)
-        case JoinNode():
-            _join(workflow, module, node)
-        case _:
-            _pass(module, node)
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """One module of executors, being written."""
+
+    workflow: Workflow
+    names: Names
+    module: Module
+
+    def node(self, node: Node) -> None:
+        """Adds the class of a node."""
+        self.module.need(FRAMEWORK, "Executor", "WorkflowContext", "handler")
+        match node:
+            case FunctionNode():
+                self._function(node)
+            case TemplateNode():
+                self._template(node)
+            case HumanInputNode():
+                self._human_input(node)
+            case JoinNode():
+                self._join(node)
+            case _:
+                self.module.need("typing", "Any")
+                lines = ["        await ctx.send_message(data)"]
+                self._add(node, "", _method("run", "Any", "WorkflowContext[Any]", lines))
+
+    def _add(self, node: Node, before: str, *methods: str) -> None:
+        """The class of a node, behind ``before``: what stands in front of it in its block."""
+        head = [
+            f"class {self.names.classes[node.id]}(Executor):",
+            docstring(sentence(node.description or node.name), 1),
+            "",
+            "    def __init__(self) -> None:",
+            f"        super().__init__(id={string(node.id)})",
+        ]
+        text = "\n\n".join(["\n".join(head), *methods])
+        self.module.blocks.append(f"# node: {node.id}\n{before}{text}")
+
+    def _sent(self, written: str | None) -> str:
+        return python_types.sent(self.workflow, self.module, written)
+
+    def _context_type(self, sent: str, yielded: str) -> str:
+        """``WorkflowContext[…]`` of what is sent and yielded."""
+        if yielded != "Never":
+            if sent == "Never":
+                self.module.need("typing", "Never")
+            return f"WorkflowContext[{sent}, {yielded}]"
+        return "WorkflowContext" if sent == "Never" else f"WorkflowContext[{sent}]"
+
+    def _context(self) -> str:
+        """The context that user code is given: it knows the initial values of shared state."""
+        if not self.workflow.state:
+            return "ctx"
+        self.module.need(".state", "StateContext")
+        return "StateContext(ctx)"
+
+    # ------------------------------------------------------------------------------------------------- functions
+
+    def _function(self, node: FunctionNode) -> None:
+        made, before = self._called(node) if node.call else self._user_function(node, self._taken_as(node))
+        after = [
+            *self._hand_on(node.sends, "send_message"),
+            *self._hand_on(node.yields, "yield_output"),
+        ]
+        if after:
+            lines = [statement(made, 2, "result = "), "        if result is not None:", *after]
+        else:
+            lines = [statement(made, 2)]
+        taken = python_types.taken(self.workflow, self.module, node.accepts)
+        context = self._context_type(self._sent(node.sends), self._sent(node.yields))
+        self._add(node, before, _method("run", taken, context, lines))
+
+    def _taken_as(self, node: FunctionNode) -> str:
+        """What user code gets as ``data``."""
+        if "text" not in split(node.accepts):
+            return "data"
+        self.module.need(SUPPORT, "text_of")
+        kept = python_types.named_beside_text(self.workflow, self.module, node.accepts)
+        return f"data if isinstance(data, {kept}) else text_of(data)" if kept else "text_of(data)"
+
+    def _user_function(self, node: FunctionNode | JoinNode, data: str) -> tuple[Bracket, str]:
+        """The call of the function around a body, and the function."""
+        body = with_relative_imports(node.body, [m.name for m in self.workflow.modules])
+        self._import_free_names(body)
+        self.module.need("typing", "Any")
+        waits = is_async(body)
+        name = f"_{self.names.variables[node.id]}"
+        given, parameters = [data], ["data: Any"]
+        if "ctx" in names_in(body):
+            given, parameters = [data, self._context()], ["data: Any", "ctx: Any"]
+        head = signature(f"{'async ' if waits else ''}def {name}", parameters, "Any")
+        text = f"{head}\n    result: Any = None\n{region(node.id, body, 1)}\n    return result\n\n\n"
+        return Bracket(f"{'await ' if waits else ''}{name}(", given), text
+
+    def _import_free_names(self, body: str) -> None:
+        names = names_in(body)
+        for name in sorted(names & _PUBLIC):
+            self.module.need(FRAMEWORK, name)
+        for declared in self.workflow.types:
+            if declared.name in names:
+                self.module.need(".types", declared.name)
+
+    def _called(self, node: FunctionNode) -> tuple[Bracket, str]:
+        """The call of ``module:function`` with as many of (data, ctx) as it takes."""
+        module_name, _, function = node.call.partition(":")
+        found = next((m for m in self.workflow.modules if m.name == module_name), None)
+        takes, waits = (1, False) if found is None else _signature(found.source, function)
+        given = (self._taken_as(node), self._context())[:takes] if takes > 1 else [self._taken_as(node)][:takes]
+        where, _, last = module_name.rpartition(".")
+        self.module.need(f".{where}", last)
+        return Bracket(f"{'await ' if waits else ''}{last}.{function}(", given), ""
+
+    def _hand_on(self, written: str | None, method: str) -> list[str]:
+        """The line that sends or yields a result, below ``if result is not None:``."""
+        names = split(written or "")
+        if not names:
+            return []
+        declared = next((t.name for t in self.workflow.types if t.name == names[0]), None)
+        if declared is None or len(names) > 1:
+            return [f"            await ctx.{method}(result)"]
+        self.module.need(SUPPORT, "as_type")
+        self.module.need(".types", declared)
+        return [statement(call(f"await ctx.{method}", call("as_type", declared, "result")), 3)]
+
+    # ------------------------------------------------------------------------------------ templates, people, joins
+
+    def _filled(self, node: Node, text: str, role: str) -> tuple[Bracket, str]:
+        """The call that fills a text from ``data``, and what stands in front of the class."""
+        self.module.need(SUPPORT, "fill")
+        self.module.need("typing", "Any")
+        constant = f"{self.names.variables[node.id].upper()}_{role}"
+        shown, before = self.module.constant(constant, text, room=30)
+        state = [f"{self._context()}.get_state"] if "{state." in text else []
+        return call("fill", shown, "data", *state), before
+
+    def _template(self, node: TemplateNode) -> None:
+        filled, before = self._filled(node, node.text, "TEMPLATE")
+        lines = [statement(call("await ctx.send_message", filled), 2)]
+        self._add(node, before, _method("run", "Any", "WorkflowContext[str]", lines))
+
+    def _human_input(self, node: HumanInputNode) -> None:
+        module = self.module
+        module.need(FRAMEWORK, "register_checkpoint_type", "response_handler")
+        module.need("dataclasses", "dataclass", "field")
+        if _QUESTION not in module.blocks:
+            module.blocks += [_QUESTION, "register_checkpoint_type(Question)"]
+        filled, before = self._filled(node, node.question, "QUESTION")
+        plain = {"choice": "str", "number": "float"}
+        answer = plain.get(node.answer_type) or self._sent(node.answer_type)
+        choices = [listed([string(choice) for choice in node.choices])] if node.choices else []
+        given: list[Expression] = ["text", string(node.answer_type), *choices]
+        question = call("Question", *given, data="data")
+        ask = [
+            statement(filled, 2, "text = "),
+            statement(question, 2, "question = "),
+            f"        await ctx.request_info(question, {answer})",
+        ]
+        sent, answered = answer, "        await ctx.send_message(answer)"
+        if node.send == "input_and_answer":
+            module.need(SUPPORT, "plain_of")
+            sent = "dict[str, Any]"
+            pair = '{"input": plain_of(question.data), "answer": plain_of(answer)}'
+            answered = f"        await ctx.send_message({pair})"
+        context = f"WorkflowContext[{sent}]"
+        parameters = ["self", "question: Question", f"answer: {answer}", f"ctx: {context}"]
+        response = "\n".join(
+            ["    @response_handler", signature("async def answered", parameters, "None", 1), answered]
+        )
+        self._add(node, before, _method("ask", "Any", context, ask), response)
+
+    def _join(self, node: JoinNode) -> None:
+        module = self.module
+        taken, before = f"list[{self._joined_types(node)}]", ""
+        if node.merge == "texts":
+            module.need(SUPPORT, "text_of")
+            separator, before = module.constant(
+                f"{self.names.variables[node.id].upper()}_SEPARATOR", node.separator, 60
+            )
+            sent = "str"
+            joined = f"{separator}.join(text_of(item) for item in data)"
+            lines = [f"        await ctx.send_message({joined})"]
+        elif node.merge == "messages":
+            module.need(SUPPORT, "messages_of")
+            sent = "AgentExecutorRequest"
+            module.need(FRAMEWORK, sent)
+            lines = [f"        await ctx.send_message({sent}(messages=messages_of(data)))"]
+        else:
+            module.need("typing", "Any")
+            made, before = self._user_function(node, "data")
+            sent = "Any"
+            sending = ["        if result is not None:", "            await ctx.send_message(result)"]
+            lines = [statement(made, 2, "result = "), *sending]
+        self._add(node, before, _method("run", taken, f"WorkflowContext[{sent}]", lines))
+
+    def _joined_types(self, node: JoinNode) -> str:
+        """What the sources of a join send. Counted by the parts of the annotation, so each import is needed."""
+        edges = [e for e in self.workflow.edges if isinstance(e, FanInEdge) and e.target == node.id]
+        sources = [n for e in edges for s in e.sources if (n := self.workflow.node(s)) is not None]
+        written = [" | ".join(sends(n)) for n in sources]
+        probe = Module("")
+        found = [python_types.sent(self.workflow, probe, text) for text in written]
+        names = list(dict.fromkeys(part for text in found for part in text.split(" | ") if part != "Never"))
+        if not names or "Any" in names:
+            self.module.need("typing", "Any")
+            return "Any"
+        for text in written:
+            if split(text):
+                self._sent(text)
+        return " | ".join(names)
 
 
-def _class(node: Node, doc: str, body: str) -> str:
-    return (
-        f"# node: {node.id}\nclass {class_name(node.id)}(Executor):\n"
-        f'    """{_doc(doc)}"""\n\n    def __init__(self) -> None:\n'
-        f"        super().__init__(id={string(node.id)})\n\n{body}"
-    )
-
-
-def _doc(text: str) -> str:
-    return one_line((text.strip().splitlines() or [""])[0])
-
-
-# --------------------------------------------------------------------------------------------------- functions
-
-
-def _user_function(workflow: Workflow, module: Module, node: FunctionNode | JoinNode) -> str:
-    """Adds the function around a body; returns the call of it."""
-    names = [m.name for m in workflow.modules]
-    body = with_relative_imports(node.body, names)
-    _import_free_names(workflow, module, body)
-    module.need("typing", "Any")
-    waits = is_async(body)
-    module.blocks.append(
-        f"{'async ' if waits else ''}def _{node.id}(data: Any, ctx: Any) -> Any:\n"
-        f"    result: Any = None\n{region(node.id, body, 1)}\n    return result"
-    )
-    return f"{'await ' if waits else ''}_{node.id}({{data}}, {_context(workflow, module)})"
-
-
-def _context(workflow: Workflow, module: Module) -> str:
-    """The context that user code is given: it knows the initial values of shared state."""
-    if not workflow.state:
-        return "ctx"
-    module.need(".state", "StateContext")
-    return "StateContext(ctx)"
-
-
-def _import_free_names(workflow: Workflow, module: Module, body: str) -> None:
-    try:
-        names = {n.id for n in ast.walk(ast.parse(body)) if isinstance(n, ast.Name)}
-    except SyntaxError:
-        return
-    for name in sorted(names & _PUBLIC):
-        module.need(FRAMEWORK, name)
-    for declared in workflow.types:
-        if declared.name in names:
-            module.need(".types", declared.name)
-
-
-def _called(workflow: Workflow, module: Module, node: FunctionNode) -> str:
-    """The call of ``module:function`` with as many of (data, ctx) as it takes."""
-    module_name, _, function = node.call.partition(":")
-    found = next((m for m in workflow.modules if m.name == module_name), None)
-    module.need(".", module_name)
-    takes, waits = (1, False) if found is None else _signature(found.source, function)
-    arguments = ", ".join(("{data}", _context(workflow, module))[:takes])
-    return f"{'await ' if waits else ''}{module_name}.{function}({arguments})"
+def _method(name: str, taken: str, context: str, lines: Sequence[str]) -> str:
+    """A handler of ``data``."""
+    head = signature(f"async def {name}", ["self", f"data: {taken}", f"ctx: {context}"], "None", 1)
+    return "\n".join(["    @handler", head, *lines])
 
 
 def _signature(source: str, function: str) -> tuple[int, bool]:
@@ -139,146 +290,3 @@ def _signature(source: str, function: str) -> tuple[int, bool]:
             count = len(node.args.posonlyargs) + len(node.args.args)
             return (2 if node.args.vararg else min(count, 2)), isinstance(node, ast.AsyncFunctionDef)
     return 1, False
-
-
-def _function(workflow: Workflow, module: Module, node: FunctionNode) -> None:
-    call = _called(workflow, module, node) if node.call else _user_function(workflow, module, node)
-    data = "data"
-    if "text" in split(node.accepts):
-        module.need(SUPPORT, "text_of")
-        kept = python_types.named_beside_text(workflow, module, node.accepts)
-        data = f"data if isinstance(data, {kept}) else text_of(data)" if kept else "text_of(data)"
-    taken = python_types.taken(workflow, module, node.accepts)
-    sent, yielded = (python_types.sent(workflow, module, t) for t in (node.sends, node.yields))
-    lines = [
-        "    @handler",
-        f"    async def run(self, data: {taken}, ctx: WorkflowContext[{sent}, {yielded}]) -> None:",
-        f"        result = {call.format(data=data)}",
-        "        if result is None:",
-        "            return",
-    ]
-    lines += _hand_on(workflow, module, node.sends, "send_message")
-    lines += _hand_on(workflow, module, node.yields, "yield_output")
-    if len(lines) == 5:
-        lines[2:] = [f"        {call.format(data=data)}"]
-    module.blocks.append(_class(node, node.description or node.name, "\n".join(lines)))
-
-
-def _hand_on(workflow: Workflow, module: Module, written: str | None, method: str) -> list[str]:
-    names = split(written or "")
-    if not names:
-        return []
-    declared = next((t.name for t in workflow.types if t.name == names[0]), None)
-    if declared is None or len(names) > 1:
-        return [f"        await ctx.{method}(result)"]
-    module.need(SUPPORT, "as_type")
-    return [f"        await ctx.{method}(as_type({declared}, result))"]
-
-
-# ------------------------------------------------------------------------------------- templates, people, joins
-
-
-def _template(workflow: Workflow, module: Module, node: TemplateNode) -> None:
-    module.need(SUPPORT, "fill")
-    context = _context(workflow, module)
-    module.need("typing", "Any")
-    module.blocks.append(
-        _class(
-            node,
-            node.description or node.name,
-            f"    @handler\n    async def run(self, data: Any, ctx: WorkflowContext[str]) -> None:\n"
-            f"        template = {long_string(node.text, 2)}\n"
-            f"        await ctx.send_message(fill(template, data, {context}.get_state))",
-        )
-    )
-
-
-def _question(module: Module) -> None:
-    module.need("dataclasses", "dataclass", "field")
-    module.need(FRAMEWORK, "register_checkpoint_type")
-    module.need("typing", "Any")
-    module.blocks.append(
-        '@dataclass\nclass Question:\n    """What a person is asked; ``data`` is what came in."""\n\n    text: str\n'
-        '    answer_type: str = "text"\n    choices: list[str] = field(default_factory=list)\n    data: Any = None'
-    )
-    module.blocks.append("register_checkpoint_type(Question)")
-
-
-def _human_input(workflow: Workflow, module: Module, node: HumanInputNode) -> None:
-    module.need(FRAMEWORK, "response_handler")
-    module.need(SUPPORT, "fill")
-    module.need("typing", "Any")
-    plain = {"choice": "str", "number": "float"}
-    answer = plain.get(node.answer_type) or python_types.sent(workflow, module, node.answer_type)
-    context = _context(workflow, module)
-    pair = node.send == "input_and_answer"
-    sent = "dict" if pair else answer
-    if pair:
-        module.need(SUPPORT, "plain_of")
-        value = '{"input": plain_of(question.data), "answer": plain_of(answer)}'
-    else:
-        value = "answer"
-    module.blocks.append(
-        _class(
-            node,
-            node.description or node.name,
-            f"    @handler\n    async def ask(self, data: Any, ctx: WorkflowContext[{sent}]) -> None:\n"
-            f"        text = fill({long_string(node.question, 2)}, data, {context}.get_state)\n"
-            f"        question = Question(text, {string(node.answer_type)}, {literal(list(node.choices))}, data)\n"
-            f"        await ctx.request_info(question, {answer})\n\n"
-            f"    @response_handler\n"
-            f"    async def answered(self, question: Question, answer: {answer}, "
-            f"ctx: WorkflowContext[{sent}]) -> None:\n"
-            f"        await ctx.send_message({value})",
-        )
-    )
-
-
-def _join(workflow: Workflow, module: Module, node: JoinNode) -> None:
-    taken = _joined_types(workflow, module, node)
-    before = ""
-    if node.merge == "texts":
-        module.need(SUPPORT, "text_of")
-        sent, value = "str", f"{string(node.separator)}.join(text_of(item) for item in data)"
-    elif node.merge == "messages":
-        module.need(SUPPORT, "messages_of")
-        module.need(FRAMEWORK, "AgentExecutorRequest")
-        sent, value = "AgentExecutorRequest", "AgentExecutorRequest(messages=messages_of(data), should_respond=True)"
-    else:
-        module.need("typing", "Any")
-        call = _user_function(workflow, module, node).format(data="data")
-        sent, value, before = (
-            "Any",
-            "result",
-            f"        result = {call}\n        if result is None:\n            return\n",
-        )
-    module.blocks.append(
-        _class(
-            node,
-            node.description or node.name,
-            f"    @handler\n    async def run(self, data: list[{taken}], ctx: WorkflowContext[{sent}]) -> None:\n"
-            f"{before}        await ctx.send_message({value})",
-        )
-    )
-
-
-def _joined_types(workflow: Workflow, module: Module, node: JoinNode) -> str:
-    sources = [s for e in workflow.edges if isinstance(e, FanInEdge) and e.target == node.id for s in e.sources]
-    found = [python_types.sent(workflow, module, " | ".join(sends(n))) for s in sources if (n := workflow.node(s))]
-    names = list(dict.fromkeys(part for text in found for part in text.split(" | ") if part != "Never"))
-    if not names or "Any" in names:
-        module.need("typing", "Any")
-        return "Any"
-    return " | ".join(names)
-
-
-def _pass(module: Module, node: Node) -> None:
-    module.need("typing", "Any")
-    module.blocks.append(
-        _class(
-            node,
-            node.description or node.name,
-            "    @handler\n    async def run(self, data: Any, ctx: WorkflowContext[Any]) -> None:\n"
-            "        await ctx.send_message(data)",
-        )
-    )

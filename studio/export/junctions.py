@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from studio.document.checks_conditions import reads_state
 from studio.document.model import FanOutEdge, SwitchEdge, Workflow
-from studio.export.source import Module, identifier, string
+from studio.export.naming import Names
+from studio.export.pretty import Bracket, call, listed, statement, string
+from studio.export.source import Module
 
 
 def is_needed(edge: SwitchEdge | FanOutEdge) -> bool:
@@ -18,26 +20,29 @@ def any_needed(workflow: Workflow) -> bool:
     return any(isinstance(e, SwitchEdge | FanOutEdge) and is_needed(e) for e in workflow.edges)
 
 
-def built(module: Module, workflow: Workflow, names: dict[str, str]) -> list[str]:
-    """The lines of ``build()`` that make the junctions; ``names``: owner of a condition -> its function."""
+def built(module: Module, workflow: Workflow, names: Names) -> list[str]:
+    """The lines of ``build()`` that make the junctions."""
     lines: list[str] = []
     for edge in workflow.edges:
         if isinstance(edge, SwitchEdge | FanOutEdge) and is_needed(edge):
             module.need(".junctions", "StateJunction")
-            lines += [f"    {identifier(edge.id)} = StateJunction(", f"        {string(edge.id)},", "        ["]
-            lines += [f"            ({names.get(owner)}, {string(target)})," for owner, target in _ways(edge)]
-            lines += ["        ],", f"        first={isinstance(edge, SwitchEdge)},", "    )"]
+            ways = [
+                Bracket("(", [names.conditions.get(owner, "None"), string(target)], ")")
+                for owner, target in _ways(edge)
+            ]
+            made = call("StateJunction", string(edge.id), listed(ways), first=str(isinstance(edge, SwitchEdge)))
+            lines.append(statement(made, 1, f"{names.variables[edge.id]} = "))
     return lines
 
 
-def edges(edge: SwitchEdge | FanOutEdge) -> list[str]:
+def edges(edge: SwitchEdge | FanOutEdge, names: Names) -> list[Bracket]:
     """The edges into and out of the junction."""
-    junction = identifier(edge.id)
-    targets = list(dict.fromkeys(identifier(target) for _, target in _ways(edge)))
-    into = f".add_edge({identifier(edge.source or '')}, {junction})"
+    junction = names.variables[edge.id]
+    targets = list(dict.fromkeys(names.variables[target] for _, target in _ways(edge)))
+    into = call(".add_edge", names.variables[edge.source or ""], junction)
     if len(targets) == 1:
-        return [into, f".add_edge({junction}, {targets[0]})"]
-    return [into, f".add_fan_out_edges({junction}, [{', '.join(targets)}])"]
+        return [into, call(".add_edge", junction, targets[0])]
+    return [into, call(".add_fan_out_edges", junction, listed(targets))]
 
 
 def _ways(edge: SwitchEdge | FanOutEdge) -> list[tuple[str, str]]:

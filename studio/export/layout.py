@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from studio.document.model import SubWorkflowNode, Workflow
-from studio.export.source import Module, identifier
-from studio.export.workflow_module import condition_names, edge_calls
+from studio.export.naming import Names
+from studio.export.pretty import flat
+from studio.export.source import Module
+from studio.export.workflow_module import edge_calls
 from studio.files.code_blocks import digest, taken_apart
 from studio.files.format import to_text
 from studio.files.plain import plain_workflow
@@ -33,6 +35,7 @@ def layout_file(workflow: Workflow, files: Mapping[str, str]) -> str:
         "blocks": blocks,
         "regions": regions,
         "calls": _calls(workflow, ""),
+        "names": _variables(workflow, ""),
         "nodes": {node.id: _placed(workflow, node.id, node.name) for node in workflow.nodes},
         "notes": [_placed(workflow, n.id, "") | {"id": n.id, "text": n.text, "color": n.color} for n in workflow.notes],
         "document": plain_workflow(workflow),
@@ -48,26 +51,28 @@ def _placed(workflow: Workflow, item: str, label: str) -> dict[str, JsonValue]:
 
 def _calls(workflow: Workflow, prefix: str) -> dict[str, JsonValue]:
     """``path of the package + id of the edge group`` -> the calls that build it."""
-    module = Module("")
-    names = condition_names(module, workflow)
+    names = Names.of(workflow)
     found: dict[str, JsonValue] = {
-        f"{prefix}{edge.id}": [*_separate(edge_calls(module, workflow, edge, names))] for edge in workflow.edges
+        f"{prefix}{edge.id}": [_spelled(flat(written)) for written in edge_calls(Module(""), edge, names)]
+        for edge in workflow.edges
     }
     for node in workflow.nodes:
         if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-            found |= _calls(node.embedded, f"{prefix}{identifier(node.id)}/")
+            found |= _calls(node.embedded, f"{prefix}{names.package(node)}/")
     return found
 
 
-def _separate(lines: list[str]) -> list[str]:
-    """Chained calls in one spelling each: ``.add_edge(a, b)``."""
-    if not lines:
-        return []
-    calls: list[str] = []
-    tree: ast.expr = ast.parse("(x" + "\n".join(lines) + ")", mode="eval").body
-    while isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):
-        inner = tree.func.value
-        tree.func.value = ast.Name("x")
-        calls.append(ast.unparse(tree)[1:])
-        tree = inner
-    return calls[::-1]
+def _variables(workflow: Workflow, prefix: str) -> dict[str, JsonValue]:
+    """``path of the package`` -> id of a node -> its name in the code, where they differ."""
+    names = Names.of(workflow)
+    differing: dict[str, JsonValue] = {item: name for item, name in names.variables.items() if item != name}
+    found: dict[str, JsonValue] = {prefix: differing} if differing else {}
+    for node in workflow.nodes:
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+            found |= _variables(node.embedded, f"{prefix}{names.package(node)}/")
+    return found
+
+
+def _spelled(written: str) -> str:
+    """A call on the builder in one spelling: ``.add_edge(a, b)``."""
+    return ast.unparse(ast.parse(f"x{written}", mode="eval"))[1:]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.document.tools import code_modules
 from studio.document.types import RUNNABLE
-from studio.export import executors, junctions, smoke
+from studio.export import executors, junctions, pyproject, smoke, support
 from studio.export.agents import VARIABLES, agents_module
 from studio.export.layout import layout_file
+from studio.export.main_part import add_main
+from studio.export.naming import Names, identifier
 from studio.export.python_types import types_module
-from studio.export.source import identifier, literal, one_line, region, string, with_relative_imports
-from studio.export.workflow_module import workflow_module
-from studio.settings.places import resource
-
-CORE, OPENAI = "agent-framework-core==1.23.*", "agent-framework-openai==1.17.*"
+from studio.export.source import (
+    SUPPORT,
+    Module,
+    docstring,
+    literal,
+    one_line,
+    region,
+    sentence,
+    with_relative_imports,
+)
+from studio.export.workflow_module import FIRST_LINE, workflow_module
 
 
 class ExportProblem(Exception):
@@ -35,11 +43,11 @@ def export_project(
     name = identifier(package or workflow.name)
     _check(workflow)
     layout_name = f"{name}.layout.json" if layout else ""
-    package_files = _package(workflow, layout_name, folder, inner=False)
+    package_files = _Project(folder, layout_name).files(workflow)
     files = {f"{name}/{path}": text for path, text in package_files.items()}
     if layout:
         files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
-    files["pyproject.toml"] = _pyproject(workflow, name)
+    files["pyproject.toml"] = pyproject.text(workflow, name, files)
     files["README.md"] = _readme(workflow, name)
     files[".env.example"] = "".join(f"{variable}=\n" for variable in VARIABLES)
     files["tests/test_smoke.py"] = smoke.test_module(workflow, name)
@@ -56,92 +64,103 @@ def _check(workflow: Workflow) -> None:
             raise ExportProblem(f"{node.name} uses the C# turn token host, which has no Python code yet.")
         if isinstance(node, AgentNode) and node.mcp_servers:
             raise ExportProblem(f"{node.name} uses MCP servers, which have no Python code yet.")
+        if node.kind == "runner":
+            raise ExportProblem(f"{node.name} is a conversation runner, which has no Python code yet.")
 
 
-def _package(workflow: Workflow, layout: str, folder: Path | None, *, inner: bool) -> dict[str, str]:
-    files = {"__init__.py": f'"""{_title(workflow)}."""\n'}
-    main = "" if inner else _main(workflow)
-    files["workflow.py"] = workflow_module(workflow, layout, main)
-    files["agents.py"] = agents_module(workflow)
-    files["support.py"] = _support(inner)
-    files |= {f"{module}.py": text for module, text in executors.modules(workflow).items()}
-    types = types_module(workflow)
-    if types is not None:
-        files["types.py"] = types
-    needed = junctions.any_needed(workflow)
-    if needed:
-        files["junctions.py"] = resource("export", "junctions.py.txt").read_text(encoding="utf-8")
-    if workflow.state or needed:
-        initial = literal({declared.key: declared.initial for declared in workflow.state})
-        files["state.py"] = resource("export", "state.py.txt").read_text(encoding="utf-8").format(initial=initial)
-    modules = code_modules(workflow)
-    names = [module.name for module in modules]
-    for module in modules:
-        path = f"{module.name.replace('.', '/')}.py"
-        if path in files:
-            raise ExportProblem(f"The module {module.name} has the name of a file of the export; give it another name.")
-        source = with_relative_imports(module.source, names)
-        files[path] = f"# Module of the workflow, as written.\n{region(module.name, source)}\n"
-    for node in workflow.nodes:
-        if isinstance(node, SubWorkflowNode):
-            below = identifier(node.id)
-            inside = _package(_inside(node, folder), "", folder, inner=True)
-            files |= {f"{below}/{path}": text for path, text in inside.items()}
-    return files
+@dataclass(slots=True)
+class _Project:
+    """The packages of a project, which share the modules of the outermost one."""
+
+    folder: Path | None
+    layout: str
+    support: set[str] = field(default_factory=set)
+
+    def files(self, workflow: Workflow) -> dict[str, str]:
+        """The files of the package and of those in it: path in the package -> text."""
+        files = self._package(workflow, "", 0)
+        if self.support:
+            files["support.py"] = support.needed("support.py.txt", self.support).text()
+        return files
+
+    def _package(self, workflow: Workflow, prefix: str, depth: int) -> dict[str, str]:
+        names = Names.of(workflow)
+        modules = self._modules(workflow, names, depth)
+        first = FIRST_LINE + (f"# layout: {self.layout}\n" if self.layout and not depth else "")
+        files = {"__init__.py": f"{docstring(sentence(workflow.name))}\n"}
+        for name, module in modules.items():
+            files[f"{name}.py"] = module.text(first if name == "workflow" else "")
+            self.support |= module.taken_from(SUPPORT)
+        self._user_modules(workflow, files)
+        found = {f"{prefix}{path}": text for path, text in files.items()}
+        for node in workflow.nodes:
+            if isinstance(node, SubWorkflowNode):
+                inner = self._inside(node)
+                found |= self._package(inner, f"{prefix}{names.package(node)}/", depth + 1)
+        return found
+
+    def _modules(self, workflow: Workflow, names: Names, depth: int) -> dict[str, Module]:
+        """The generated modules of one package, by name."""
+        main = workflow_module(workflow, names, depth)
+        if not depth:
+            add_main(main, workflow)
+        found = {"workflow": main, **executors.modules(workflow, names, depth)}
+        agents = agents_module(workflow, names, depth)
+        types = types_module(workflow, depth)
+        if agents is not None:
+            found["agents"] = agents
+        if types is not None:
+            found["types"] = types
+        if junctions.any_needed(workflow):
+            found["junctions"] = _junctions(depth)
+        if any(".state" in module.sources for module in found.values()):
+            found["state"] = _state(workflow)
+        return found
+
+    def _user_modules(self, workflow: Workflow, files: dict[str, str]) -> None:
+        modules = code_modules(workflow)
+        names = [module.name for module in modules]
+        for module in modules:
+            path = f"{module.name.replace('.', '/')}.py"
+            if path in files or path in ("support.py", "runner.py", "turn_token_host.py", "hosted_agent.py"):
+                raise ExportProblem(
+                    f"The module {module.name} has the name of a file of the export; give it another name."
+                )
+            source = with_relative_imports(module.source, names)
+            files[path] = f"# Module of the workflow, as written.\n{region(module.name, source)}\n"
+
+    def _inside(self, node: SubWorkflowNode) -> Workflow:
+        if node.embedded is not None:
+            _check(node.embedded)
+            return node.embedded
+        if node.path is None or self.folder is None:
+            raise ExportProblem(f"{node.name} has no workflow inside. Choose a file or embed one, then export again.")
+        from studio.files import FileProblem, read_workflow
+
+        try:
+            found = read_workflow(self.folder / node.path)
+        except FileProblem as problem:
+            raise ExportProblem(f"The workflow inside {node.name} cannot be read: {problem}") from problem
+        _check(found)
+        return found
 
 
-def _inside(node: SubWorkflowNode, folder: Path | None) -> Workflow:
-    if node.embedded is not None:
-        _check(node.embedded)
-        return node.embedded
-    if node.path is None or folder is None:
-        raise ExportProblem(f"{node.name} has no workflow inside. Choose a file or embed one, then export again.")
-    from studio.files import FileProblem, read_workflow
-
-    try:
-        found = read_workflow(folder / node.path)
-    except FileProblem as problem:
-        raise ExportProblem(f"The workflow inside {node.name} cannot be read: {problem}") from problem
-    _check(found)
-    return found
+def _junctions(depth: int) -> Module:
+    module = support.needed("junctions.py.txt", ["StateJunction"])
+    module.depth = depth
+    return module
 
 
-def _support(inner: bool) -> str:
-    if inner:
-        return '"""The same as in the outer workflow."""\n\nfrom ..support import *  # noqa: F403\n'
-    return resource("export", "support.py.txt").read_text(encoding="utf-8")
-
-
-def _main(workflow: Workflow) -> str:
-    text = resource("export", "main.py.txt").read_text(encoding="utf-8").rstrip()
-    return f"SAMPLE_INPUT = {string(workflow.sample_input)}\n\n\n{text}"
-
-
-def _title(workflow: Workflow) -> str:
-    return one_line(workflow.name)
-
-
-def _pyproject(workflow: Workflow, name: str) -> str:
-    return (
-        "[build-system]\n"
-        'requires = ["hatchling"]\n'
-        'build-backend = "hatchling.build"\n\n'
-        "[project]\n"
-        f"name = {json.dumps(name.replace('_', '-'))}\n"
-        'version = "0.1.0"\n'
-        f"description = {json.dumps(workflow.description or _title(workflow), ensure_ascii=False)}\n"
-        'requires-python = ">=3.11"\n'
-        f"dependencies = [{json.dumps(CORE)}, {json.dumps(OPENAI)}]\n\n"
-        "[project.scripts]\n"
-        f"{name.replace('_', '-')} = {json.dumps(name + '.workflow:main')}\n\n"
-        "[tool.hatch.build.targets.wheel]\n"
-        f"packages = [{json.dumps(name)}]\n"
-    )
+def _state(workflow: Workflow) -> Module:
+    module = support.needed("state.py.txt", ["StateContext"])
+    initial = {declared.key: declared.initial for declared in workflow.state}
+    module.blocks[0] = literal(initial, 0, "INITIAL: dict[str, Any] = ")
+    return module
 
 
 def _readme(workflow: Workflow, name: str) -> str:
     return (
-        f"# {_title(workflow)}\n\n{workflow.description}\n\n"
+        f"# {one_line(workflow.name)}\n\n{workflow.description}\n\n"
         "Python project for Microsoft Agent Framework, written by Superstep Studio.\n\n"
         "```\npip install -e .\n"
         + "".join(f"export {variable}=...\n" for variable in VARIABLES)

@@ -8,10 +8,16 @@ from pydantic import JsonValue
 
 from studio.document.model import TypeDecl, Workflow
 from studio.document.types import WITH_TEXT, item_type, split
-from studio.export.source import Module, literal
+from studio.export.source import FRAMEWORK, SUPPORT, Module, docstring, literal
 
-FRAMEWORK = "agent_framework"
-_PLAIN = {"text": "str", "integer": "int", "number": "float | int", "boolean": "bool", "object": "dict", "list": "list"}
+_PLAIN = {
+    "text": "str",
+    "integer": "int",
+    "number": "float | int",
+    "boolean": "bool",
+    "object": "dict[str, Any]",
+    "list": "list[Any]",
+}
 _MESSAGES = {
     "message": "Message",
     "messages": "list[Message]",
@@ -19,14 +25,20 @@ _MESSAGES = {
     "response": "AgentExecutorResponse",
     "reply": "AgentResponse",
 }
-_JSON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
+_JSON = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list[Any]",
+    "object": "dict[str, Any]",
+}
 
 
 def sent(workflow: Workflow, module: Module, written: str | None) -> str:
     """The annotation of what is sent or yielded; ``Never`` for nothing."""
     names = split(written or "")
     if not names:
-        module.need("typing", "Never")
         return "Never"
     return " | ".join(dict.fromkeys(_one(workflow, module, name) for name in names))
 
@@ -34,9 +46,14 @@ def sent(workflow: Workflow, module: Module, written: str | None) -> str:
 def taken(workflow: Workflow, module: Module, written: str) -> str:
     """The annotation of what a handler takes; ``text`` is everything with a text."""
     names: list[str] = []
-    for name in split(written):
-        names += (*WITH_TEXT, "reply") if name == "text" else (name,)
-    return " | ".join(dict.fromkeys(_one(workflow, module, name) for name in names))
+    given = split(written)
+    for name in given:
+        if name == "text":
+            module.need(SUPPORT, "WithText")
+            names.append("WithText")
+        elif not ("text" in given and name in (*WITH_TEXT, "reply")):
+            names.append(_one(workflow, module, name))
+    return " | ".join(dict.fromkeys(names)) or "Any"
 
 
 def named_beside_text(workflow: Workflow, module: Module, written: str) -> str:
@@ -52,6 +69,8 @@ def _one(workflow: Workflow, module: Module, name: str) -> str:
     if inner is not None:
         return f"list[{_one(workflow, module, inner)}]"
     if name in _PLAIN:
+        if "Any" in _PLAIN[name]:
+            module.need("typing", "Any")
         return _PLAIN[name]
     if name in _MESSAGES:
         module.need(FRAMEWORK, _MESSAGES[name].removeprefix("list[").rstrip("]"))
@@ -63,18 +82,16 @@ def _one(workflow: Workflow, module: Module, name: str) -> str:
     return "Any"
 
 
-def types_module(workflow: Workflow) -> str | None:
+def types_module(workflow: Workflow, depth: int = 0) -> Module | None:
     """``types.py``: a data class per declared type, registered for checkpoints; None if there are none."""
     if not workflow.types:
         return None
-    module = Module("Types of the messages.")
+    module = Module("Types of the messages.", depth)
     module.need("dataclasses", "dataclass")
     module.need(FRAMEWORK, "register_checkpoint_type")
     module.blocks += [_data_class(module, declared) for declared in workflow.types]
-    names = ", ".join(declared.name for declared in workflow.types)
-    comma = "," if len(workflow.types) == 1 else ""
-    module.blocks.append(f"for _type in ({names}{comma}):\n    register_checkpoint_type(_type)")
-    return module.text()
+    module.blocks.append("\n".join(f"register_checkpoint_type({declared.name})" for declared in workflow.types))
+    return module
 
 
 def _data_class(module: Module, declared: TypeDecl) -> str:
@@ -83,22 +100,36 @@ def _data_class(module: Module, declared: TypeDecl) -> str:
     fields: Mapping[str, JsonValue] = properties if isinstance(properties, dict) else {}
     needed: Sequence[JsonValue] = required if isinstance(required, list) else ()
     lines = [f"# type: {declared.name}", "@dataclass", f"class {declared.name}:"]
-    ordered = sorted(fields.items(), key=lambda item: item[0] not in needed)
+    described = declared.json_schema.get("description")
+    if isinstance(described, str) and described.strip():
+        lines += [docstring(described, 1), ""]
+    bare = {name for name, schema in fields.items() if name in needed and "default" not in _object(schema)}
+    ordered = sorted(fields.items(), key=lambda item: item[0] not in bare)
     for name, schema in ordered:
-        written = _json_annotation(schema)
-        default = "" if name in needed else f" | None = {_default(module, schema)}"
-        lines.append(f"    {name}: {written}{default}")
+        written = _json_annotation(module, schema)
+        if name in bare:
+            lines.append(f"    {name}: {written}")
+        else:
+            optional = "" if name in needed and _object(schema).get("default") is not None else " | None"
+            lines.append("    " + _default(module, schema, f"{name}: {written}{optional} = "))
     return "\n".join(lines if ordered else [*lines, "    pass"])
 
 
-def _json_annotation(schema: JsonValue) -> str:
+def _object(schema: JsonValue) -> Mapping[str, JsonValue]:
+    return schema if isinstance(schema, dict) else {}
+
+
+def _json_annotation(module: Module, schema: JsonValue) -> str:
     kind = schema.get("type") if isinstance(schema, dict) else None
-    return _JSON.get(kind, "object") if isinstance(kind, str) else "object"
+    written = _JSON.get(kind, "object") if isinstance(kind, str) else "object"
+    if "Any" in written:
+        module.need("typing", "Any")
+    return written
 
 
-def _default(module: Module, schema: JsonValue) -> str:
+def _default(module: Module, schema: JsonValue, before: str) -> str:
     default = schema.get("default") if isinstance(schema, dict) else None
     if isinstance(default, list | dict):
         module.need("dataclasses", "field")
-        return f"field(default_factory=lambda: {literal(default)})"
-    return literal(default)
+        return literal(default, 1, f"{before}field(default_factory=lambda: ", ")")
+    return literal(default, 1, before)

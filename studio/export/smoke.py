@@ -7,56 +7,55 @@ import json
 from pydantic import JsonValue
 
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
-from studio.export.source import literal, string
+from studio.export.pretty import readable_text, text_block
+from studio.export.source import literal
 
-_SOURCE = '''"""Builds the workflow and runs it once with scripted replies; no model, no network."""
+_HEAD = '''"""Builds the workflow and runs it once with scripted replies; no model, no network."""
 
 import asyncio
-from typing import Any
-
-from agent_framework import (
-    BaseChatClient,
-    ChatResponse,
-    ChatResponseUpdate,
-    Message,
-    ResponseStream,
-)
+{imports}
 from {package}.workflow import build
 
-INPUT = {input}
-REPLIES: dict[str, list[str]] = {replies}
-"""Instructions of an agent -> its replies in order; the last one is repeated."""
+'''
 
+_CLIENT = '''
 
 class ScriptedClient(BaseChatClient):
+    """A model that gives each agent its replies."""
+
     def __init__(self) -> None:
         super().__init__()
-        self._asked: dict[str, int] = {{}}
+        self._asked: dict[str, int] = {}
 
     def _next(self, options: Any, messages: Any) -> str:
         system = next((m.text for m in messages if m.role == "system"), "")
-        instructions = (options or {{}}).get("instructions") or system
+        instructions = options.get("instructions") or system
         replies = REPLIES.get(instructions, ["A short answer."])
         count = self._asked[instructions] = self._asked.get(instructions, 0) + 1
         return replies[min(count, len(replies)) - 1]
 
-    def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **kwargs: Any) -> Any:
+    def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
         text = self._next(options, messages)
 
         async def updates() -> Any:
-            yield ChatResponseUpdate(role="assistant", contents=[{{"type": "text", "text": text}}])
+            yield ChatResponseUpdate(role="assistant", contents=[Content.from_text(text)])
 
         async def whole() -> ChatResponse:
             return ChatResponse(messages=[Message("assistant", [text])])
 
-        return ResponseStream(updates(), finalizer=ChatResponse.from_updates) if stream else whole()
+        if stream:
+            return ResponseStream(updates(), finalizer=ChatResponse.from_updates)
+        return whole()
+'''
 
+_RUN = '''
 
 async def run_once() -> list[str]:
+    """The types of the events of a run, as far as the limit."""
     events: list[str] = []
-    async for event in build(ScriptedClient).run(INPUT, stream=True):
+    async for event in build({client}).run(INPUT, stream=True):
         events.append(event.type)
-        if len(events) >= 500:
+        if len(events) >= LIMIT:
             break
     return events
 
@@ -67,11 +66,33 @@ def test_builds_and_runs() -> None:
     assert "executor_failed" not in events
 '''
 
+_IMPORTS = """from typing import Any
+
+from agent_framework import (
+    BaseChatClient,
+    ChatResponse,
+    ChatResponseUpdate,
+    Content,
+    Message,
+    ResponseStream,
+)
+"""
+
 
 def test_module(workflow: Workflow, package: str) -> str:
     """The source of the smoke test."""
-    replies = literal(_replies(workflow))
-    return _SOURCE.format(package=package, input=string(workflow.sample_input or "Hello"), replies=replies)
+    replies = _replies(workflow)
+    text = _HEAD.format(imports=_IMPORTS if replies else "", package=package)
+    text += _text_constant("INPUT", workflow.sample_input or "Hello") + "LIMIT = 500\n"
+    if replies:
+        text += literal(replies, 0, "REPLIES: dict[str, list[str]] = ")
+        text += '\n"""Instructions of an agent -> its replies in order; the last one is repeated."""\n' + _CLIENT
+    return text + _RUN.format(client="ScriptedClient" if replies else "lambda: None")
+
+
+def _text_constant(name: str, text: str) -> str:
+    shown = readable_text(text, 0, len(name) + 3)
+    return f"{name} = {text_block(text) if shown is None else shown}\n"
 
 
 def _replies(workflow: Workflow) -> dict[str, list[str]]:

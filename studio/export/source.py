@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import ast
 import io
-import json
-import keyword
 import re
+import sys
+import textwrap
 import tokenize
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-INDENT = "    "
-_WIDTH = 96
-_LINE = 88
-"""Imports are broken where common formatters break them."""
+from studio.export import pretty
+from studio.export.pretty import INDENT
 
-
-def identifier(text: str, fallback: str = "workflow") -> str:
-    """A name as a lower-case Python identifier: for packages, modules, functions."""
-    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
-    if not name or name[0].isdigit():
-        name = f"{fallback}_{name}".strip("_")
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def class_name(node_id: str) -> str:
-    """``carry_out`` -> ``CarryOut``."""
-    return "".join(part[:1].upper() + part[1:] for part in node_id.split("_") if part) or "Node"
+FRAMEWORK = "agent_framework"
+SUPPORT = ".support"
+SHARED = (".support", ".runner", ".turn_token_host", ".hosted_agent")
+"""Modules that only the outermost package has."""
 
 
 def one_line(text: str) -> str:
@@ -36,54 +26,15 @@ def one_line(text: str) -> str:
     return shown.replace("\\", "").replace('"', "'")
 
 
-def string(text: str) -> str:
-    """A string literal in double quotes."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
+def sentence(text: str) -> str:
+    """A text as a docstring: it ends with a full stop."""
+    stripped = text.strip()
+    return stripped if not stripped or stripped[-1] in ".!?:…" else f"{stripped}."
 
 
-def long_string(text: str, depth: int = 0) -> str:
-    """A string literal; a text of several lines becomes one literal a line, joined in parentheses."""
-    lines = text.splitlines(keepends=True)
-    if len(lines) < 2 and len(text) < _WIDTH:
-        return string(text)
-    pad, end = INDENT * (depth + 1), INDENT * depth
-    pieces = [piece for line in lines for piece in _split(line)]
-    return "(\n" + "".join(f"{pad}{string(piece)}\n" for piece in pieces) + f"{end})"
-
-
-def _split(line: str) -> Iterable[str]:
-    while len(line) > _WIDTH:
-        cut = line.rfind(" ", 0, _WIDTH) + 1 or _WIDTH
-        yield line[:cut]
-        line = line[cut:]
-    yield line
-
-
-def literal(value: object, depth: int = 0) -> str:
-    """A JSON value as a Python literal in double quotes, broken into lines below ``depth`` indents where it is long."""
-    short = _flat(value)
-    if len(short) + len(INDENT) * depth <= _WIDTH or not isinstance(value, dict | list | tuple) or not value:
-        return short
-    pad, end = INDENT * (depth + 1), INDENT * depth
-    if isinstance(value, dict):
-        items = [f"{pad}{_flat(k)}: {literal(v, depth + 1)},\n" for k, v in value.items()]
-        return "{\n" + "".join(items) + end + "}"
-    items = [f"{pad}{literal(v, depth + 1)},\n" for v in value]
-    opening, closing = ("[", "]") if isinstance(value, list) else ("(", ")")
-    return f"{opening}\n" + "".join(items) + end + closing
-
-
-def _flat(value: object) -> str:
-    match value:
-        case str():
-            return string(value)
-        case dict():
-            return "{" + ", ".join(f"{_flat(k)}: {_flat(v)}" for k, v in value.items()) + "}"
-        case list():
-            return "[" + ", ".join(_flat(v) for v in value) + "]"
-        case tuple():
-            return "(" + ", ".join(_flat(v) for v in value) + ("," if len(value) == 1 else "") + ")"
-    return repr(value)
+def literal(value: object, depth: int = 0, before: str = "", after: str = "") -> str:
+    """A JSON value as a Python literal, broken into lines below ``depth`` indents where it is long."""
+    return pretty.laid_out(pretty.value(value), depth, before, after)
 
 
 def indented(text: str, depth: int) -> str:
@@ -116,7 +67,16 @@ def _lines_inside_strings(text: str) -> set[int]:
 def region(owner: str, code: str, depth: int = 0) -> str:
     """User code between its markers. Copied as it is, but for its indent."""
     pad = INDENT * depth
-    return f"{pad}# region user {owner}\n{indented(code.rstrip(), depth)}\n{pad}# endregion"
+    apart = "\n\n" if not depth and _ends_with_definition(code) else ""
+    return f"{pad}# region user {owner}\n{indented(code.rstrip(), depth)}\n{apart}{pad}# endregion"
+
+
+def _ends_with_definition(code: str) -> bool:
+    try:
+        statements = ast.parse(code).body
+    except SyntaxError:
+        return False
+    return bool(statements) and isinstance(statements[-1], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def with_relative_imports(code: str, modules: Collection[str]) -> str:
@@ -147,9 +107,11 @@ def is_async(body: str) -> bool:
 
 @dataclass(slots=True)
 class Module:
-    """A module that is being written: docstring, imports, blocks."""
+    """A module that is being written: docstring, imports, blocks. ``depth``: of its package below the outer one, which
+    has the modules :data:`SHARED` for all."""
 
     doc: str
+    depth: int = 0
     blocks: list[str] = field(default_factory=list)
     _plain: set[str] = field(default_factory=set)
     _names: dict[str, set[str]] = field(default_factory=dict)
@@ -161,37 +123,85 @@ class Module:
         else:
             self._plain.add(module)
 
+    def taken_from(self, module: str) -> frozenset[str]:
+        """The names that are imported from a module."""
+        return frozenset(self._names.get(module, ()))
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The modules that names are imported from."""
+        return frozenset(self._names)
+
+    def constant(self, name: str, text: str, room: int = 0) -> tuple[str, str]:
+        """A text as an expression, and the definition in front of the block that uses it ("" for a short text).
+        ``room``: columns beside the expression, indents too."""
+        short = pretty.readable_text(text, 0, room)
+        return (short, "") if short is not None else (name, f"{name} = {pretty.text_block(text)}\n\n\n")
+
     def text(self, first_lines: str = "") -> str:
         """The source: imports sorted, blocks two lines apart."""
-        parts = [f'{first_lines}"""{self.doc}"""']
+        parts = [f"{first_lines}{docstring(self.doc)}"] if self.doc or first_lines else []
         groups = [self._group(g) for g in ("standard", "installed", "own")]
         parts += [g for g in groups if g]
         head = "\n\n".join(parts)
         first = self.blocks[0] if self.blocks else ""
-        between = "\n\n\n" if first.startswith(("#", "def ", "class ", "async ", "@")) else "\n\n"
+        code = next((line for line in first.split("\n") if not line.startswith("#")), "")
+        definition = code.startswith(("def ", "class ", "async ", "@"))
+        between = "\n\n\n" if definition else "\n\n"
         return head + between * bool(first) + "\n\n\n".join(self.blocks) + "\n"
 
     def _group(self, wanted: str) -> str:
         lines = [f"import {m}" for m in sorted(self._plain) if _origin(m) == wanted]
-        for module in sorted(self._names, key=lambda m: (m != ".", m)):
-            if _origin(module) == wanted:
-                lines.append(_from_import(module, sorted(self._names[module], key=_import_order)))
+        written: dict[str, set[str]] = {}
+        for module, names in self._names.items():
+            shared = self.depth and module in SHARED
+            written.setdefault("." * self.depth + module if shared else module, set()).update(names)
+        for module in sorted(written, key=_module_order):
+            if _origin(module) == wanted and written[module]:
+                lines.append(_from_import(module, sorted(written[module], key=_import_order)))
         return "\n".join(lines)
+
+
+def docstring(text: str, depth: int = 0) -> str:
+    """A docstring: the first sentence on the first line, what follows wrapped below it."""
+    pad = pretty.INDENT * depth
+    first, *rest = [line for part in text.strip().split("\n") for line in _wrapped(part, depth)] or [""]
+    if not rest:
+        closing = " " if first.endswith(("\\",)) else ""
+        return f'{pad}"""{first}{closing}"""'
+    body = "\n".join(pad + line if line else "" for line in rest)
+    return f'{pad}"""{first}\n{body}\n{pad}"""'
+
+
+def _wrapped(line: str, depth: int) -> list[str]:
+    shown = one_line(line)
+    room = pretty.WIDTH - len(pretty.INDENT) * depth - 6
+    return textwrap.wrap(shown, room, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _origin(module: str) -> str:
     if module.startswith("."):
         return "own"
     root = module.split(".")[0]
-    return "installed" if root in ("agent_framework", "typing_extensions") else "standard"
+    return "installed" if root not in sys.stdlib_module_names else "standard"
 
 
-def _import_order(name: str) -> tuple[int, str]:
-    return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
+def _module_order(module: str) -> tuple[int, list[str | int] | str]:
+    """Relative imports from the furthest package to the own one."""
+    level = len(module) - len(module.lstrip("."))
+    return (-level, module.lstrip(".").lower())
+
+
+def _import_order(name: str) -> tuple[int, list[tuple[int, int, str]], str]:
+    """Constants, classes, then the rest; numbers by their value."""
+    member = name.partition(" as ")[0]
+    kind = 0 if len(member) > 1 and member.isupper() else 1 if member[:1].isupper() else 2
+    parts = [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"(\d+)", member.lower()) if p]
+    return (kind, parts, member)
 
 
 def _from_import(module: str, names: list[str]) -> str:
     line = f"from {module} import {', '.join(names)}"
-    if len(line) <= _LINE:
+    if len(line) <= pretty.WIDTH:
         return line
-    return f"from {module} import (\n" + "".join(f"{INDENT}{name},\n" for name in names) + ")"
+    return f"from {module} import (\n" + "".join(f"{pretty.INDENT}{name},\n" for name in names) + ")"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from studio.document.conditions import Condition
 from studio.document.model import (
     AgentNode,
     DirectEdge,
@@ -16,80 +15,127 @@ from studio.document.model import (
 )
 from studio.export import conditions, junctions
 from studio.export.executors import MODULES
-from studio.export.python_types import FRAMEWORK
-from studio.export.source import INDENT, Module, class_name, identifier, one_line, string
+from studio.export.naming import Names, conditions_of, identifier
+from studio.export.pretty import Bracket, Expression, Pair, call, listed, signature, statement, string
+from studio.export.source import FRAMEWORK, Module
 
 FIRST_LINE = "# exported workflow: format 1\n"
 
 
-def workflow_module(workflow: Workflow, layout: str, main: str) -> str:
-    """The source of ``workflow.py``. ``layout`` is the name of the layout file beside it, empty if none is written;
-    ``main`` the text of the command-line part, empty for an inner workflow."""
-    module = Module(f"{one_line(workflow.name)}. Made with Superstep Studio.")
+def workflow_module(workflow: Workflow, names: Names, depth: int = 0) -> Module:
+    """The module with the conditions and ``build()`` of a workflow; ``depth`` is that of its package."""
+    about = f"\n\n{workflow.description}" if workflow.description.strip() else ""
+    module = Module(f"{workflow.name}. Made with Superstep Studio.{about}", depth)
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
-    module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Workflow", "WorkflowBuilder")
-    names = condition_names(module, workflow)
-    module.blocks.append(_build(module, workflow, names))
-    if main:
-        for name in ("argparse", "asyncio", "json", "sys"):
-            module.need(name)
-        module.need(FRAMEWORK, "AgentResponse", "AgentResponseUpdate", "Content", "WorkflowRunState")
-        module.need(SUPPORT, "plain_of", "text_of")
-        module.blocks.append(main)
-    return module.text(FIRST_LINE + (f"# layout: {layout}\n" if layout else ""))
-
-
-SUPPORT = ".support"
-
-
-def condition_names(module: Module, workflow: Workflow) -> dict[str, str]:
-    """Writes a predicate per condition; id of its edge or case -> name of the function."""
-    names: dict[str, str] = {}
+    module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Executor", "Workflow", "WorkflowBuilder")
     for edge in workflow.edges:
-        for owner, condition in _owned_conditions(edge):
-            names[owner] = conditions.function(module, owner, condition)
-    return names
+        stateful = isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge)
+        for owner, condition in conditions_of([edge]):
+            conditions.function(module, owner, names.conditions[owner], condition, stateful)
+    module.blocks.append(_Builder(workflow, names, module).function())
+    return module
 
 
-def _owned_conditions(edge: Edge) -> list[tuple[str, Condition]]:
-    match edge:
-        case DirectEdge():
-            return [] if edge.condition is None else [(edge.id, edge.condition)]
-        case SwitchEdge():
-            return [(case.id, case.condition or Condition(name=f"when_{case.id}")) for case in edge.cases]
-        case FanOutEdge():
-            return [(f"{edge.id}.{target}", c) for target, c in (edge.selection or {}).items()]
-    return []
+class _Builder:
+    """Writes ``build()``."""
+
+    def __init__(self, workflow: Workflow, names: Names, module: Module) -> None:
+        self._workflow = workflow
+        self._names = names
+        self._module = module
+
+    def function(self) -> str:
+        """The function, behind its mark."""
+        workflow, module = self._workflow, self._module
+        default = ""
+        if not module.depth:
+            module.need(".agents", "default_client")
+            default = " = default_client"
+        parameters = [
+            f"client_factory: Callable[[], Any]{default}",
+            "storage: CheckpointStorage | None = None",
+            "agent_node: Callable[..., Executor] = AgentExecutor",
+        ]
+        lines = ["# edges", signature("def build", parameters, "Workflow", 0)]
+        lines.append('    """The workflow, new at each call."""')
+        if any(isinstance(n, AgentNode) for n in workflow.nodes):
+            lines.append("    client = client_factory()")
+        lines += self._sessions()
+        lines += [statement(self._executor(node), 1, f"{self._variable(node.id)} = ") for node in _used_nodes(workflow)]
+        lines += junctions.built(module, workflow, self._names)
+        lines += _selections(workflow, self._names)
+        builder = Bracket("WorkflowBuilder(", self._arguments())
+        if not workflow.edges:
+            return "\n".join([*lines, statement(builder, 1, "return ", ".build()")])
+        lines += ["    return (", statement(builder, 2)]
+        for edge in workflow.edges:
+            lines += [statement(written, 2) for written in edge_calls(module, edge, self._names)]
+        return "\n".join([*lines, "        .build()", "    )"])
+
+    def _variable(self, node_id: str) -> str:
+        return self._names.variables[node_id]
+
+    def _sessions(self) -> list[str]:
+        shared = sorted({n.session for n in self._workflow.nodes if isinstance(n, AgentNode) and n.session})
+        if shared:
+            self._module.need(FRAMEWORK, "AgentSession")
+        return [statement(call("AgentSession", session_id=string(name)), 1, f"{_session(name)} = ") for name in shared]
+
+    def _executor(self, node: Node) -> Bracket:
+        module = self._module
+        match node:
+            case AgentNode():
+                module.need(".", "agents")
+                return self._agent_executor(node)
+            case SubWorkflowNode():
+                inner = f"{self._variable(node.id)}_workflow"
+                module.need(FRAMEWORK, "WorkflowExecutor")
+                module.need(f".{self._names.package(node)}", f"workflow as {inner}")
+                return call(
+                    "WorkflowExecutor",
+                    call(f"{inner}.build", "client_factory", agent_node="agent_node"),
+                    id=string(node.id),
+                    **({"allow_direct_output": "True"} if node.direct_output else {}),
+                    **({"propagate_request": "True"} if node.propagate_requests else {}),
+                )
+        name = self._names.classes[node.id]
+        module.need(f".{MODULES[node.kind]}", name)
+        return call(name)
+
+    def _agent_executor(self, node: AgentNode) -> Bracket:
+        name = self._variable(node.id)
+        arguments: list[Expression] = [f"agents.{name}(client)", Pair("id=", string(node.id))]
+        if node.context != "full":
+            arguments.append(Pair("context_mode=", string(node.context)))
+        if node.context == "custom":
+            arguments.append(f"context_filter=agents.{name}_context")
+        if node.trailing_user_turn:
+            arguments.append("ensure_trailing_user_turn=True")
+        if node.session:
+            arguments.append(f"session={_session(node.session)}")
+        return Bracket("agent_node(", arguments)
+
+    def _arguments(self) -> list[Expression]:
+        workflow = self._workflow
+        outputs = workflow.outputs if workflow.outputs is not None else "all"
+        return [
+            Pair("name=", string(identifier(workflow.name).replace("_", "-"))),
+            f"start_executor={self._variable(workflow.start or '')}",
+            f"max_iterations={workflow.max_supersteps}",
+            "checkpoint_storage=storage",
+            Pair("output_from=", self._designated(outputs)),
+            Pair("intermediate_output_from=", self._designated(workflow.intermediate)),
+        ]
+
+    def _designated(self, names: tuple[str, ...] | str | None) -> str | Bracket:
+        if names is None or isinstance(names, str):
+            return "None" if names is None else string(names)
+        return listed([self._variable(name) for name in names]) if names else "None"
 
 
-def _build(module: Module, workflow: Workflow, names: dict[str, str]) -> str:
-    module.need(".agents", "default_client")
-    lines = [
-        "# edges",
-        "def build(",
-        "    client_factory: Callable[[], Any] = default_client,",
-        "    storage: CheckpointStorage | None = None,",
-        "    agent_node: type[AgentExecutor] = AgentExecutor,",
-        ") -> Workflow:",
-        '    """The workflow, new at each call."""',
-    ]
-    if any(isinstance(n, AgentNode) for n in workflow.nodes):
-        lines.append("    client = client_factory()")
-    lines += _sessions(module, workflow)
-    lines += [f"    {_variable(node)} = {_executor(module, node)}" for node in _used_nodes(workflow)]
-    lines += junctions.built(module, workflow, names)
-    lines += _selections(workflow, names)
-    lines += ["    return (", "        WorkflowBuilder("]
-    lines += [f"            {argument}," for argument in _arguments(workflow)]
-    lines.append("        )")
-    for edge in workflow.edges:
-        lines += [f"        {line}" for line in edge_calls(module, workflow, edge, names)]
-    return "\n".join([*lines, "        .build()", "    )"])
-
-
-def _variable(node: Node) -> str:
-    return identifier(node.id, "node")
+def _session(name: str) -> str:
+    return f"{identifier(name, 'session')}_session"
 
 
 def _used_nodes(workflow: Workflow) -> list[Node]:
@@ -108,108 +154,49 @@ def _used_nodes(workflow: Workflow) -> list[Node]:
     return [node for node in workflow.nodes if node.id in used]
 
 
-def _sessions(module: Module, workflow: Workflow) -> list[str]:
-    shared = sorted({n.session for n in workflow.nodes if isinstance(n, AgentNode) and n.session})
-    if shared:
-        module.need(FRAMEWORK, "AgentSession")
-    return [f"    {identifier(name, 'session')}_session = AgentSession(session_id={string(name)})" for name in shared]
-
-
-def _executor(module: Module, node: Node) -> str:
-    match node:
-        case AgentNode():
-            module.need(".", "agents")
-            return _agent_executor(node)
-        case SubWorkflowNode():
-            module.need(FRAMEWORK, "WorkflowExecutor")
-            module.need(f".{identifier(node.id)}", f"workflow as {identifier(node.id)}_workflow")
-            return (
-                f"WorkflowExecutor({identifier(node.id)}_workflow.build(client_factory, None, agent_node), "
-                f"id={string(node.id)}, allow_direct_output={node.direct_output}, "
-                f"propagate_request={node.propagate_requests})"
-            )
-    name = class_name(node.id)
-    module.need(f".{MODULES[node.kind]}", name)
-    return f"{name}()"
-
-
-def _agent_executor(node: AgentNode) -> str:
-    arguments = [f"agents.{node.id}(client)", f"id={string(node.id)}"]
-    if node.context != "full":
-        arguments.append(f"context_mode={string(node.context)}")
-    if node.context == "custom":
-        arguments.append(f"context_filter=agents.{node.id}_context")
-    if node.trailing_user_turn:
-        arguments.append("ensure_trailing_user_turn=True")
-    if node.session:
-        arguments.append(f"session={identifier(node.session, 'session')}_session")
-    line = f"agent_node({', '.join(arguments)})"
-    if len(line) < 100:
-        return line
-    pad = INDENT * 2
-    return "agent_node(\n" + "".join(f"{pad}{argument},\n" for argument in arguments) + INDENT + ")"
-
-
-def _arguments(workflow: Workflow) -> list[str]:
-    start = workflow.node(workflow.start or "")
-    return [
-        f"name={string(identifier(workflow.name).replace('_', '-'))}",
-        f"start_executor={_variable(start) if start else None}",
-        f"max_iterations={workflow.max_supersteps}",
-        "checkpoint_storage=storage",
-        f"output_from={_designated(workflow.outputs if workflow.outputs is not None else 'all')}",
-        f"intermediate_output_from={_designated(workflow.intermediate)}",
-    ]
-
-
-def _designated(names: tuple[str, ...] | str | None) -> str:
-    if names is None or isinstance(names, str):
-        return "None" if names is None else string(names)
-    return f"[{', '.join(identifier(name, 'node') for name in names)}]" if names else "None"
-
-
-def _selections(workflow: Workflow, names: dict[str, str]) -> list[str]:
+def _selections(workflow: Workflow, names: Names) -> list[str]:
+    """Inner functions of ``build()`` that choose the targets of fan-outs."""
     lines: list[str] = []
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge) and edge.selection and not junctions.is_needed(edge):
             lines += [
-                f"    def select_{identifier(edge.id)}(data: Any, targets: list[str]) -> list[str]:",
+                "",
+                signature(f"def {_selection(edge, names)}", ["data: Any", "targets: list[str]"], "list[str]", 1),
                 "        chosen: list[str] = []",
             ]
             for target in edge.targets:
-                predicate = names.get(f"{edge.id}.{target}")
-                pad = "        "
+                predicate, pad = names.conditions.get(f"{edge.id}.{target}"), " " * 8
                 if predicate:
                     lines.append(f"{pad}if {predicate}(data):")
-                    pad += INDENT
+                    pad += " " * 4
                 lines.append(f"{pad}chosen.append({string(target)})")
-            lines += ["        return chosen", ""]
-    return lines
+            lines += ["        return chosen"]
+    return [*lines, ""] if lines else []
 
 
-def edge_calls(module: Module, workflow: Workflow, edge: Edge, names: dict[str, str]) -> list[str]:
+def _selection(edge: FanOutEdge, names: Names) -> str:
+    return f"select_{names.variables[edge.id]}"
+
+
+def edge_calls(module: Module, edge: Edge, names: Names) -> list[Bracket]:
+    """The calls on the builder that make an edge group."""
     if isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge):
-        return junctions.edges(edge)
+        return junctions.edges(edge, names)
+    at = names.variables
     match edge:
         case DirectEdge():
-            condition = f", condition={names[edge.id]}" if edge.id in names else ""
-            return [f".add_edge({identifier(edge.source)}, {identifier(edge.target)}{condition})"]
+            condition = {"condition": names.conditions[edge.id]} if edge.id in names.conditions else {}
+            return [call(".add_edge", at[edge.source], at[edge.target], **condition)]
         case FanInEdge():
-            sources = ", ".join(identifier(s) for s in edge.sources)
-            return [f".add_fan_in_edges([{sources}], {identifier(edge.target)})"]
+            return [call(".add_fan_in_edges", listed([at[s] for s in edge.sources]), at[edge.target])]
         case FanOutEdge():
-            targets = ", ".join(identifier(t) for t in edge.targets)
-            source = identifier(edge.source or "")
+            source, targets = at[edge.source or ""], listed([at[t] for t in edge.targets])
             if edge.selection:
-                return [f".add_multi_selection_edge_group({source}, [{targets}], select_{identifier(edge.id)})"]
-            return [f".add_fan_out_edges({source}, [{targets}])"]
+                return [call(".add_multi_selection_edge_group", source, targets, _selection(edge, names))]
+            return [call(".add_fan_out_edges", source, targets)]
         case SwitchEdge():
-            return _switch(module, edge, names)
+            module.need(FRAMEWORK, "Case", "Default")
+            cases = [call("Case", names.conditions[case.id], at[case.target]) for case in edge.cases]
+            ways = listed([*cases, call("Default", at[edge.default or ""])])
+            return [call(".add_switch_case_edge_group", at[edge.source or ""], ways)]
     return []
-
-
-def _switch(module: Module, edge: SwitchEdge, names: dict[str, str]) -> list[str]:
-    module.need(FRAMEWORK, "Case", "Default")
-    lines = [".add_switch_case_edge_group(", f"    {identifier(edge.source or '')},", "    ["]
-    lines += [f"        Case({names[case.id]}, {identifier(case.target)})," for case in edge.cases]
-    return [*lines, f"        Default({identifier(edge.default or '')}),", "    ],", ")"]

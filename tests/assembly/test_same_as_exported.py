@@ -176,7 +176,7 @@ def _switch(condition: Condition) -> Workflow:
 
 
 def _state_switch(kind: Any, written: str) -> Workflow:
-    nodes = [function("s", "ctx.set_state('n', ctx.get_state('n') + 1)\nresult = data"), show("one"), show("rest")]
+    nodes = [function("s", 'ctx.set_state("n", ctx.get_state("n") + 1)\nresult = data'), show("one"), show("rest")]
     case = SwitchCase(id="c1", condition=Condition(kind=kind, expression=written, body=written), target="one")
     return workflow(nodes, [SwitchEdge(id="sw", source="s", cases=(case,), default="rest")], state=_STATE)
 
@@ -201,7 +201,7 @@ def _loop() -> Workflow:
     return workflow(nodes, edges, outputs=("writer", "critic"), offline=replies)
 
 
-_OBJECT = "result = {'text': 'T', 'a': [1, {'b': None}], 'ok': True}"
+_OBJECT = 'result = {"text": "T", "a": [1, {"b": None}], "ok": True}'
 _TEMPLATE = "{text}|{value.a.0}|{state.tone}|{value.gone}|{value.ok}|{value.a}|{other}|{}"
 _CHANGE = "result = data.with_text(data.agent_response.text.upper())"
 _BOTH = "await ctx.yield_output('own')\nctx.set_state('n', ctx.get_state('n', 0) + 1)\nresult = ctx.get_state('n')"

@@ -6,7 +6,9 @@ import ast
 
 from hypothesis import given
 from hypothesis import strategies as st
-from studio.export.source import class_name, identifier, indented, literal, long_string, region, with_relative_imports
+from studio.export.naming import class_name, identifier
+from studio.export.pretty import text_block
+from studio.export.source import indented, literal, region, with_relative_imports
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=150),
@@ -20,9 +22,9 @@ def test_literal_evaluates_to_the_value(value: object) -> None:
     assert ast.literal_eval(literal(value, 1)) == value
 
 
-@given(st.text(max_size=400))
-def test_long_string_evaluates_to_the_text(text: str) -> None:
-    assert ast.literal_eval(long_string(text, 2)) == text
+@given(st.text(max_size=400) | st.text(alphabet="\"'\\ \na", max_size=40))
+def test_text_block_evaluates_to_the_text(text: str) -> None:
+    assert ast.literal_eval(text_block(text)) == text
 
 
 def test_texts_with_line_breaks_are_not_moved_by_the_indent() -> None:

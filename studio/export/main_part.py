@@ -1,0 +1,68 @@
+"""The command-line part of ``workflow.py``: what a workflow does not need is not written."""
+
+from __future__ import annotations
+
+from studio.document.model import AgentNode, HumanInputNode, SubWorkflowNode, Workflow
+from studio.export.pretty import readable_text, string, text_block
+from studio.export.source import FRAMEWORK, Module
+from studio.export.support import add_needed
+
+_TEXT = "main.py.txt"
+_MAIN = '''def main() -> None:
+    """The command line: the input as one argument."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("input", nargs="?", default=SAMPLE_INPUT, help="what the workflow is given")
+    raise SystemExit(asyncio.run(run(build(), parser.parse_args().input)))
+
+
+if __name__ == "__main__":
+    main()'''
+
+
+def asks(workflow: Workflow) -> list[str]:
+    """What a run may ask for: ``approval`` of a tool, the result of a ``call``, the answer to a ``question``."""
+    found: set[str] = set()
+    tools = {tool.name: tool.approval for tool in workflow.tools}
+    for node in workflow.nodes:
+        match node:
+            case HumanInputNode():
+                found.add("question")
+            case AgentNode():
+                modes = {tools.get(name) for name in node.tools}
+                found |= {kind for mode, kind in (("always", "approval"), ("caller", "call")) if mode in modes}
+            case SubWorkflowNode(embedded=Workflow() as inner):
+                found |= set(asks(inner))
+            case SubWorkflowNode():
+                found |= {"approval", "call", "question"}
+    return [kind for kind in ("approval", "call", "question") if kind in found]
+
+
+def add_main(module: Module, workflow: Workflow) -> None:
+    """Adds the running of the workflow, and ``main()``."""
+    module.need("argparse")
+    module.need("asyncio")
+    sample = workflow.sample_input
+    shown = readable_text(sample, 0, len("SAMPLE_INPUT = "))
+    module.blocks.append(f"SAMPLE_INPUT = {text_block(sample) if shown is None else shown}")
+    kinds = asks(workflow)
+    first = len(module.blocks)
+    add_needed(module, _TEXT, [*(["run_asking", "ask"] if kinds else ["run"]), *(f"answer_{kind}" for kind in kinds)])
+    if kinds:
+        dispatch = _answer(kinds)
+        at = next(i for i, block in enumerate(module.blocks) if block.startswith("def print_output")) + 1
+        module.blocks.insert(at, dispatch)
+        module.need(FRAMEWORK, "WorkflowEvent")
+    module.blocks[first:] = [block.replace("def run_asking(", "def run(", 1) for block in module.blocks[first:]]
+    module.blocks.append(_MAIN)
+
+
+def _answer(kinds: list[str]) -> str:
+    head = "def answer(event: WorkflowEvent[Any]) -> Any:\n"
+    if len(kinds) == 1:
+        return f'{head}    """The answer to a request."""\n    return answer_{kinds[0]}(event)'
+    lines = [f'{head}    """The answer to a request, by what it asks for."""']
+    lines.append('    kind = getattr(event.data, "type", "")')
+    types = {"approval": "function_approval_request", "call": "function_call"}
+    for kind in kinds[:-1]:
+        lines += [f"    if kind == {string(types[kind])}:", f"        return answer_{kind}(event)"]
+    return "\n".join([*lines, f"    return answer_{kinds[-1]}(event)"])

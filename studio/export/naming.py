@@ -1,0 +1,116 @@
+"""Names of exported code: unique, no word of Python, none that the module needs for something else."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from studio.document.conditions import Condition
+from studio.document.model import (
+    DirectEdge,
+    Edge,
+    FanOutEdge,
+    SubWorkflowNode,
+    SwitchEdge,
+    Workflow,
+)
+
+_BUILTINS = frozenset(name for name in dir(builtins) if name.islower())
+_BUILD = frozenset(
+    re.findall(
+        r"\w+",
+        """agent_node agents argparse asyncio build chat client client_factory data default_client functions inspect
+        joins json junctions main message people result run runner state storage support sys targets templates text
+        types value workflow copy operator re os answer question ctx self ask print_output answer_approval answer_call
+        answer_question value_of_answer variables sample_input chosen""",
+    )
+)
+"""Names that ``build()`` and the modules around it use themselves."""
+_CLASSES = frozenset(
+    re.findall(
+        r"\w+",
+        """Agent AgentExecutor AgentExecutorRequest AgentExecutorResponse AgentResponse AgentResponseUpdate
+        AgentSession Any Callable Case ChatOptions ChatStartExecutor CheckpointStorage Content Default Executor
+        FunctionTool Mapping Message Never Question Sequence StateContext StateJunction TurnToken
+        TurnTokenAgentExecutor TurnRouter TurnCollector TurnJoin Workflow WorkflowBuilder WorkflowContext
+        WorkflowExecutor WorkflowRunState WithText""",
+    )
+)
+"""Classes that the modules with executors import or define."""
+
+
+def identifier(text: str, fallback: str = "workflow") -> str:
+    """A name as a lower-case Python identifier: for packages, modules, functions."""
+    name = re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")
+    if not name or name[0].isdigit():
+        name = f"{fallback}_{name}".strip("_")
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def class_name(node_id: str) -> str:
+    """``carry_out`` -> ``CarryOut``."""
+    return "".join(part[:1].upper() + part[1:] for part in identifier(node_id, "node").split("_") if part) or "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """``variables``: id of a node, switch or fan-out -> its name in ``build()`` and its function in ``agents.py``;
+    ``classes``: id -> class; ``conditions``: id of the edge, case or leg -> function."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)
+    conditions: dict[str, str] = field(default_factory=dict)
+    tools: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Names:
+        """The names of one workflow, in the order of the document."""
+        modules = {module.name.split(".")[0] for module in workflow.modules}
+        sessions = {f"{identifier(s, 'session')}_session" for s in _sessions(workflow)}
+        taken = {*_BUILD, *_BUILTINS, *modules, *sessions}
+        junctions = [edge.id for edge in workflow.edges if isinstance(edge, SwitchEdge | FanOutEdge)]
+        names = cls()
+        for item in [*(node.id for node in workflow.nodes), *junctions]:
+            names.variables[item] = _free(identifier(item, "node"), taken, "_node")
+        for owner, condition in conditions_of(workflow.edges):
+            names.conditions[owner] = _free(identifier(condition.name or f"when_{owner}", "when"), taken, "_holds")
+        for tool in workflow.tools:
+            names.tools[tool.name] = _free(identifier(tool.name, "tool"), taken, "_tool")
+        classes = {*_CLASSES, *(declared.name for declared in workflow.types)}
+        for node in workflow.nodes:
+            names.classes[node.id] = _free(class_name(node.id), classes, "Node")
+        return names
+
+    def package(self, node: SubWorkflowNode) -> str:
+        """The package of a workflow inside."""
+        return self.variables[node.id]
+
+
+def _sessions(workflow: Workflow) -> list[str]:
+    return sorted({s for node in workflow.nodes if isinstance(s := getattr(node, "session", None), str) and s})
+
+
+def _free(wanted: str, taken: set[str], suffix: str) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        name = f"{wanted.rstrip('_')}{suffix}{number if number > 1 else ''}"
+        number += 1
+    taken.add(name)
+    return name
+
+
+def conditions_of(edges: Iterable[Edge]) -> list[tuple[str, Condition]]:
+    """Every condition with the id of what it belongs to: an edge, a case, ``fan-out.target``."""
+    found: list[tuple[str, Condition]] = []
+    for edge in edges:
+        match edge:
+            case DirectEdge(condition=Condition() as condition):
+                found.append((edge.id, condition))
+            case SwitchEdge():
+                found += [(case.id, case.condition or Condition(name=f"when_{case.id}")) for case in edge.cases]
+            case FanOutEdge():
+                found += [(f"{edge.id}.{target}", c) for target, c in (edge.selection or {}).items()]
+    return found

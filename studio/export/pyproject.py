@@ -1,0 +1,98 @@
+"""``pyproject.toml`` of an export."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+
+from studio.document.model import SubWorkflowNode, Workflow
+from studio.export.naming import Names
+from studio.export.pretty import WIDTH
+from studio.export.source import one_line
+
+CORE, OPENAI = "agent-framework-core==1.23.*", "agent-framework-openai==1.17.*"
+
+
+def text(workflow: Workflow, name: str, files: Mapping[str, str]) -> str:
+    """The text of the file. ``files``: those of the package, for what the type checker has to know of user code."""
+    distribution = name.replace("_", "-").strip("-")
+    described = " ".join(workflow.description.split()) or one_line(workflow.name)
+    return (
+        "[build-system]\n"
+        'requires = ["hatchling"]\n'
+        'build-backend = "hatchling.build"\n\n'
+        "[project]\n"
+        f"name = {_toml(distribution)}\n"
+        'version = "0.1.0"\n'
+        f"description = {_toml(described)}\n"
+        'requires-python = ">=3.11"\n'
+        f"dependencies = [{_toml(CORE)}, {_toml(OPENAI)}]\n\n"
+        "[project.scripts]\n"
+        f"{distribution} = {_toml(name + '.workflow:main')}\n\n"
+        "[tool.hatch.build.targets.wheel]\n"
+        f"packages = [{_toml(name)}]\n\n"
+        "[tool.ruff]\n"
+        f"line-length = {WIDTH}\n\n"
+        "[tool.ruff.lint]\n"
+        'select = ["E4", "E7", "E9", "F", "I", "B", "UP"]\n\n'
+        "[tool.mypy]\n"
+        "strict = true\n" + _untyped(workflow, name, files)
+    )
+
+
+def _toml(value: str) -> str:
+    """A basic string of TOML: JSON's escapes, and those that JSON does not need."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _untyped(workflow: Workflow, name: str, files: Mapping[str, str]) -> str:
+    """Settings for modules of user code without types: they may stay so, and may be called."""
+    found = [module for module in _user_modules(workflow, name) if _lacks_types(files.get(_path(module), ""))]
+    if not found:
+        return ""
+    listed = ", ".join(_toml(module) for module in found)
+    return (
+        f"untyped_calls_exclude = [{listed}]\n\n"
+        "[[tool.mypy.overrides]]\n"
+        f"module = [{listed}]\n"
+        "disallow_untyped_defs = false\n"
+        "disallow_incomplete_defs = false\n"
+        "disallow_any_generics = false\n"
+        "check_untyped_defs = false\n"
+    )
+
+
+def _path(module: str) -> str:
+    return module.replace(".", "/") + ".py"
+
+
+def _user_modules(workflow: Workflow, package: str) -> list[str]:
+    names = Names.of(workflow)
+    found = [f"{package}.{module.name}" for module in workflow.modules]
+    for node in workflow.nodes:
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+            found += _user_modules(node.embedded, f"{package}.{names.package(node)}")
+    return found
+
+
+def _lacks_types(source: str) -> bool:
+    """Whether user code has functions or generic classes without the types that a strict checker asks for."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            written = [a.annotation for a in arguments if a.arg not in ("self", "cls")]
+            if any(_is_bare(annotation) for annotation in [*written, node.returns]):
+                return True
+    return False
+
+
+def _is_bare(annotation: ast.expr | None) -> bool:
+    """No type, or a generic class without parameters."""
+    return annotation is None or (
+        isinstance(annotation, ast.Name) and annotation.id in ("list", "dict", "tuple", "set")
+    )
