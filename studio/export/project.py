@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def export_project(
     for. ``layout`` adds the file with positions and digests, by which an edited export is read back. Raises
     :class:`ExportProblem` for what cannot be written as code.
     """
-    name = identifier(package or workflow.name)
+    name = _package_name(workflow, package)
     _check(workflow)
     layout_name = f"{name}.layout.json" if layout else ""
     package_files = _Project(folder, layout_name).files(workflow)
@@ -52,6 +53,19 @@ def export_project(
     files[".env.example"] = "".join(f"{variable}=\n" for variable in VARIABLES)
     files["tests/test_smoke.py"] = smoke.test_module(workflow, name)
     return dict(sorted(files.items()))
+
+
+def _package_name(workflow: Workflow, wanted: str | None) -> str:
+    """The wanted package name, or one made from the workflow's; no module that Python or the project needs."""
+    name = identifier(wanted or workflow.name)
+    if name not in sys.stdlib_module_names | _INSTALLED:
+        return name
+    if wanted:
+        raise ExportProblem(f"There is a Python module with the name {name} already; choose another package name.")
+    return f"{name}_workflow"
+
+
+_INSTALLED = frozenset({"agent_framework", "openai", "pydantic", "pytest", "durabletask", "tests"})
 
 
 def _check(workflow: Workflow) -> None:

@@ -163,6 +163,8 @@ def _node(node: DraftNode, draft: Draft) -> dict[str, Any]:
         made.update(original=node.source)
     if node.line is not None:
         made["source_line"] = node.line
+    if "middleware" in made:  # names and texts of foreign code: kept, but nothing that this program could run
+        made["foreign_middleware"] = made.pop("middleware")
     match node.kind:
         case "agent":
             _agent(made, draft)

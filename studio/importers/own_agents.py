@@ -13,13 +13,13 @@ _KNOWN = {"name", "description", "tools", "default_options"}
 
 def agent_fields(block: str, node: AgentNode | None, workflow: Workflow) -> dict[str, Any] | None:
     """The fields of an agent from its block; None if the block holds more than an export writes."""
-    call = _agent_call(block)
+    call, constants = _agent_call(block)
     if call is None or len(call.args) != 2 or any(k.arg not in _KNOWN for k in call.keywords):
         return None
     given = {k.arg: k.value for k in call.keywords}
-    instructions = literal(call.args[1])
-    description = literal(given["description"]) if "description" in given else ""
-    options: Any = literal(given["default_options"]) if "default_options" in given else {}
+    instructions = _value(call.args[1], constants)
+    description = _value(given["description"], constants) if "description" in given else ""
+    options: Any = _options(given["default_options"]) if "default_options" in given else {}
     tools = _tools(given.get("tools"), workflow)
     known = isinstance(instructions, str) and isinstance(description, str) and isinstance(options, dict)
     if not known or tools is None or set(options) - {"model", "temperature", "max_tokens", "response_format"}:
@@ -40,20 +40,39 @@ def agent_fields(block: str, node: AgentNode | None, workflow: Workflow) -> dict
     return {name: value for name, value in fields.items() if getattr(node, name) != value}
 
 
-def _agent_call(block: str) -> ast.Call | None:
-    """``Agent(client, "…", …)`` of a function that does nothing else."""
+def _value(node: ast.expr, constants: dict[str, ast.expr]) -> Any:
+    """A literal, or a constant of the block."""
+    return literal(constants.get(node.id, node) if isinstance(node, ast.Name) else node)
+
+
+def _options(node: ast.expr) -> Any:
+    """``ChatOptions(…)``, or the dict that it is."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ChatOptions" and not node.args:
+        return {k.arg: literal(k.value) for k in node.keywords if k.arg is not None}
+    return literal(node)
+
+
+def _agent_call(block: str) -> tuple[ast.Call | None, dict[str, ast.expr]]:
+    """``Agent(client, "…", …)`` of a function that does nothing else, and the constants in front of it."""
     try:
         tree = ast.parse(block)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return None, {}
     functions = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
-    if len(tree.body) != 1 or len(functions) != 1:
-        return None
+    constants = {
+        s.targets[0].id: s.value for s in tree.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
+    }
+    functions = (
+        functions[-1:] if len(functions) == 2 and functions[0].name == f"{functions[1].name}_context" else functions
+    )
+    others = [s for s in tree.body if not isinstance(s, ast.FunctionDef | ast.Assign)]
+    if others or len(functions) != 1:
+        return None, {}
     body = [s for s in functions[0].body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     if len(body) != 1 or not isinstance(body[0], ast.Return):
-        return None
+        return None, {}
     call = body[0].value
-    return call if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Agent" else None
+    return (call if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Agent" else None), constants
 
 
 def _tools(given: ast.expr | None, workflow: Workflow) -> tuple[str, ...] | None:

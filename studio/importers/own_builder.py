@@ -29,9 +29,12 @@ from studio.importers.own_agents import agent_fields
 class BuilderReading:
     """Compares the calls of a builder with those that were written. ``problems``: what could not be read, and where."""
 
-    def __init__(self, workflow: Workflow, calls: dict[str, Any], modules: dict[str, Code]) -> None:
+    def __init__(
+        self, workflow: Workflow, calls: dict[str, Any], modules: dict[str, Code], names: dict[str, Any]
+    ) -> None:
         self._workflow = workflow
         self._written = calls
+        self._names = {str(item): str(name) for item, name in names.items()}
         self._modules = modules
         self._taken = set(taken_ids(workflow))
         self._variables: dict[str, str] = {}
@@ -64,7 +67,7 @@ class BuilderReading:
     def _nodes(self, build: ast.FunctionDef) -> None:
         """What the variables of ``build()`` stand for; new ones become nodes."""
         for node in self._workflow.nodes:
-            self._variables.setdefault(_identifier(node.id), node.id)
+            self._variables.setdefault(self._names.get(node.id, _identifier(node.id)), node.id)
         for statement in build.body:
             if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
                 continue

@@ -132,7 +132,8 @@ class _Reading:
             edits += self._builder(workflow, prefix, known)
         for node in workflow.nodes:
             if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-                inner = self.package(node.embedded, f"{prefix}{_identifier(node.id)}/")
+                below = self._names(prefix).get(node.id, _identifier(node.id))
+                inner = self.package(node.embedded, f"{prefix}{below}/")
                 if inner:
                     embedded = Batch(tuple(inner)).apply(node.embedded).workflow
                     edits.append(SetFields("nodes", node.id, {"embedded": embedded}))
@@ -145,6 +146,10 @@ class _Reading:
 
     def _digests(self, name: str) -> dict[str, Any]:
         return mapping(self.layout.get(name))
+
+    def _names(self, prefix: str) -> dict[str, Any]:
+        """Names of a package that are not those of their nodes: id -> name."""
+        return mapping(self._digests("names").get(prefix))
 
     def _code(self, path: str) -> Code | None:
         file = self.folder.joinpath(*path.split("/"))
@@ -198,7 +203,7 @@ class _Reading:
             if key.startswith(prefix) and "/" not in key[len(prefix) :] and isinstance(value, list)
         }
         modules = {path[len(prefix) :]: code for path, code in codes.items()}
-        reading = BuilderReading(workflow, calls, modules)
+        reading = BuilderReading(workflow, calls, modules, self._names(prefix))
         edits = reading.edits()
         for problem, line in reading.problems:
             self.note("block_changed", EDGES, problem, "warn", line)

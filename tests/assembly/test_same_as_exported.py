@@ -163,7 +163,7 @@ def _tools(approval: str) -> Workflow:
     schema: Any = {"type": "object", "properties": {"a": number, "b": number}, "required": ["a", "b"]}
     return workflow(
         [agent("calc", tools=("add",))],
-        modules=(ModuleDecl(name="tools", source="def add(a, b):\n    return a + b"),),
+        modules=(ModuleDecl(name="tools", source="def add(a: int, b: int) -> int:\n    return a + b"),),
         tools=(ToolDecl(name="add", call="tools:add", parameters=schema, approval=approval),),  # type: ignore[arg-type]
         offline=script(calc=[call, {"echo": "result "}]),
     )
@@ -182,7 +182,7 @@ def _state_switch(kind: Any, written: str) -> Workflow:
 
 
 def _selection() -> Workflow:
-    nodes = [GenericNode(id="s", name="S", kind="pass"), function("a", "result = 'a'"), function("b", "result = 'b'")]
+    nodes = [GenericNode(id="s", name="S", kind="pass"), function("a", 'result = "a"'), function("b", 'result = "b"')]
     edges = [
         FanOutEdge(
             id="f", source="s", targets=("a", "b", "show"), selection={"a": contains("1"), "show": contains("2")}
@@ -204,7 +204,7 @@ def _loop() -> Workflow:
 _OBJECT = 'result = {"text": "T", "a": [1, {"b": None}], "ok": True}'
 _TEMPLATE = "{text}|{value.a.0}|{state.tone}|{value.gone}|{value.ok}|{value.a}|{other}|{}"
 _CHANGE = "result = data.with_text(data.agent_response.text.upper())"
-_BOTH = "await ctx.yield_output('own')\nctx.set_state('n', ctx.get_state('n', 0) + 1)\nresult = ctx.get_state('n')"
+_BOTH = 'await ctx.yield_output("own")\nctx.set_state("n", ctx.get_state("n", 0) + 1)\nresult = ctx.get_state("n")'
 
 
 def _embedded(**fields: Any) -> Workflow:
@@ -224,7 +224,7 @@ def _record(accepts: str) -> Workflow:
 
 NOTHING: Mapping[str, Any] = {}
 # fmt: off
-CASES: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
+DRAWN: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
     "two agents": (workflow([agent("a"), agent("b")], offline=script(a=["x y"], b=[{"echo": "> "}])), "t", NOTHING),
     "last context": (
         workflow([agent("a"), agent("b", context="last_agent")], offline=script(a=["x"], b=[{"echo": "> "}])),
@@ -263,7 +263,7 @@ CASES: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
     ),
     "join texts": (_joined("texts"), "t", NOTHING),
     "join messages": (_joined("messages"), "t", NOTHING),
-    "join code": (_joined("code", "result = {'n': len(data), 'first': data[0].agent_response.text}"), "t", NOTHING),
+    "join code": (_joined("code", 'result = {"n": len(data), "first": data[0].agent_response.text}'), "t", NOTHING),
     "join nothing": (_joined("code", "pass"), "t", NOTHING),
     "tool": (_tools("never"), "t", NOTHING),
     "approved tool": (_tools("always"), "t", NOTHING),
@@ -272,7 +272,7 @@ CASES: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
     "switch python": (_switch(Condition(kind="python", body="result = len(data) > 2")), "long", NOTHING),
     "switch expression": (_switch(Condition(kind="expression", expression="len(text) > 3")), "long", NOTHING),
     "switch state": (_state_switch("expression", "state.n >= 3"), "t", NOTHING),
-    "switch state python": (_state_switch("python", "state['n'] >= 3"), "t", NOTHING),
+    "switch state python": (_state_switch("python", 'state["n"] >= 3'), "t", NOTHING),
     "switch state default": (_state_switch("expression", "state.n > 3"), "t", NOTHING),
     "selection": (_selection(), "1", NOTHING),
     "loop": (_loop(), "t", NOTHING),
@@ -295,6 +295,9 @@ CASES: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
     ),
 }
 # fmt: on
+
+
+CASES = dict(DRAWN)
 
 
 def _choices(flow: Workflow) -> dict[str, str]:

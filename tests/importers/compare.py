@@ -11,7 +11,12 @@ from studio.importers import Imported, Report
 from tests.importers import adapter
 
 CODE_FORMATS = ("openai-agent-builder", "openai-agents", "maf-python")
-_RENAMED = {"sends": ("sends_types", "sends"), "yields": ("yields_types", "yields"), "input": ("input", "accepts")}
+_RENAMED = {
+    "sends": ("sends_types", "sends"),
+    "yields": ("yields_types", "yields"),
+    "input": ("input", "accepts"),
+    "middleware": ("foreign_middleware",),
+}
 
 
 def differences(expected: dict[str, Any], found: Imported) -> list[str]:

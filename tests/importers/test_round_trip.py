@@ -260,7 +260,7 @@ def test_a_new_node(tmp_path: Path) -> None:
 
 
 def test_generated_lines_that_mean_nothing_known_are_reported(tmp_path: Path) -> None:
-    found = _edited(tmp_path, functions=lambda t: t.replace("if result is None:", "if not result:"))
+    found = _edited(tmp_path, functions=lambda t: t.replace("if result is not None:", "if result:"))
     assert [(e.code, e.item) for e in found.report.entries] == [("block_changed", "tidy")]
 
 
