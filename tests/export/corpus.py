@@ -14,7 +14,10 @@ from tests.assembly.test_same_as_exported import DRAWN
 def templates() -> dict[str, Workflow]:
     """The workflows of the welcome page, by a name that is an identifier."""
     files = sorted(resource("templates").glob("*.workflow.json"))
-    return {re.sub(r"\W", "_", file.name.partition(".")[0]): loads(file.read_text(encoding="utf-8")) for file in files}
+    return {
+        "template_" + re.sub(r"\W", "_", file.name.partition(".")[0]): loads(file.read_text(encoding="utf-8"))
+        for file in files
+    }
 
 
 def documents() -> dict[str, Workflow]:
