@@ -35,6 +35,7 @@ from studio.export.dot import dot
 from studio.export.mermaid import mermaid
 from studio.files import loads
 from studio.settings.places import resource
+
 from tests.fuzz.names import NASTY
 
 _PARSE = """
