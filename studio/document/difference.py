@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from studio.document.lines import lines, name_of
+from studio.document.lines import Line, lines, name_of
 from studio.document.model import SwitchEdge, Workflow
 
 What = Literal["added", "removed", "changed", "moved"]
 Part = Literal["nodes", "edges", "notes", "groups", "workflow"]
 _PARTS: tuple[Part, ...] = ("nodes", "edges", "notes", "groups")
+_Lines = dict[str, dict[str, Line]]
+"""The lines of edge groups that have several, by group and line."""
 _APART = frozenset({"id", "nodes", "edges", "notes", "groups", "places"})
 
 
@@ -68,11 +70,11 @@ def _changes(old: Workflow, new: Workflow) -> Iterator[ItemChange]:
         before = {item.id: item for item in getattr(old, part)}
         after = {item.id: item for item in getattr(new, part)}
         for item_id, item in after.items():
-            marked = (item_id, *new_lines.get(item_id, ()))
             if item_id not in before:
+                marked = (item_id, *new_lines.get(item_id, ()))
                 yield ItemChange("added", part, item_id, item_name(new, item), marked=marked)
             else:
-                yield from _item(old, new, part, before[item_id], item, old_lines, marked)
+                yield from _item(old, new, part, before[item_id], item, old_lines, new_lines)
         gone += [
             ItemChange("removed", part, i, item_name(old, item), marked=(i, *old_lines.get(i, ())))
             for i, item in before.items()
@@ -87,15 +89,19 @@ def _item(
     part: Part,
     before: BaseModel,
     after: Any,
-    old_lines: Mapping[str, tuple[str, ...]],
-    marked: tuple[str, ...],
+    old_lines: _Lines,
+    new_lines: _Lines,
 ) -> Iterator[ItemChange]:
     fields = tuple(_fields(before, after, frozenset({"id"}))) if before != after else ()
     if fields:
-        gone = tuple(i for i in old_lines.get(after.id, ()) if i not in marked)
-        yield ItemChange("changed", part, after.id, item_name(new, after), fields, (*marked, *gone))
-    elif any(old.places.get(i) != new.places.get(i) for i in marked):
-        yield ItemChange("moved", part, after.id, item_name(new, after), marked=marked)
+        before_lines, now_lines = old_lines.get(after.id, {}), new_lines.get(after.id, {})
+        other = [i for i, line in now_lines.items() if before_lines.get(i) != line]
+        gone = [i for i in before_lines if i not in now_lines]
+        yield ItemChange("changed", part, after.id, item_name(new, after), fields, (after.id, *other, *gone))
+    else:
+        drawn = (after.id, *new_lines.get(after.id, ()))
+        if any(old.places.get(i) != new.places.get(i) for i in drawn):
+            yield ItemChange("moved", part, after.id, item_name(new, after), marked=drawn)
 
 
 def _fields(before: BaseModel, after: BaseModel, apart: frozenset[str]) -> Iterator[FieldChange]:
@@ -121,12 +127,12 @@ def _plain(value: object) -> object:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _lines_of(workflow: Workflow) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+def _lines_of(workflow: Workflow) -> _Lines:
+    found: _Lines = {}
     for line in lines(workflow):
         if line.id != line.edge:
-            found.setdefault(line.edge, []).append(line.id)
-    return {edge: tuple(ids) for edge, ids in found.items()}
+            found.setdefault(line.edge, {})[line.id] = line
+    return found
 
 
 def item_name(workflow: Workflow, item: Any) -> str:

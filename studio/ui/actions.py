@@ -169,6 +169,8 @@ EDIT = (
            why_not=on_selection),
     Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
     Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=on_node),
+    Action("edit.rename_all", "Rename with references…", "Edit", 3, "", ("Shift+F2",), why_not=on_workflow,
+           hint="A node, state key, type, tool or module, and every place that names it"),
     Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=on_node),
     Action("edit.find_text", "Find in workflow…", "Edit", 4, "search", ("Ctrl+F",), why_not=on_workflow,
            hint="Look through names, prompts, code and conditions"),

@@ -70,6 +70,7 @@ def _edit(window: MainWindow) -> dict[str, Function]:
         "edit.delete": on_page(window, lambda page: page.canvas.delete_selection()),
         "edit.select_all": on_page(window, lambda page: page.canvas.select_all()),
         "edit.rename": on_page(window, lambda page: page.canvas.rename()),
+        "edit.rename_all": on_page(window, partial(_rename_all, window)),
         "edit.set_start": on_page(window, _set_start),
         "edit.find": window.palettes.show_nodes,
         "edit.find_text": partial(_find, window),
@@ -198,6 +199,14 @@ def _find(window: MainWindow, *, replacing: bool = False) -> None:
     chosen = selected_text(window.focusWidget())
     window.sides.show_panel("find")
     window.sides.find.begin(chosen, replacing=replacing)
+
+
+def _rename_all(window: MainWindow, page: WorkflowPage) -> None:
+    from studio.ui.find.rename_dialog import RenameDialog
+
+    items = page.workspace.selection.items
+    node = items[0] if len(items) == 1 and page.workspace.document.workflow.node(items[0]) is not None else ""
+    RenameDialog(window.theme, page.workspace, "node", node, window).open()
 
 
 def _step_hit(window: MainWindow, by: int) -> None:
