@@ -13,11 +13,15 @@ import tomli_w
 from studio.settings import keeping, places
 
 Theme = Literal["system", "light", "dark"]
+Wheel = Literal["scroll", "zoom"]
+_CHOICES: Mapping[str, tuple[str, ...]] = {"theme": get_args(Theme), "wheel": get_args(Wheel)}
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
     """``font_scale`` is a factor from 0.75 to 2. ``interpreter`` is a Python for user code, "" for the program's own.
+    ``wheel``: what the wheel does on the canvas; with Ctrl it does the other. ``shortcuts``: keys by action id in place
+    of its own, () for none, as portable texts ("Ctrl+Shift+F").
     ``layouts``: named switches of the window (docks, panels), on or off. ``kept``: entries of newer versions."""
 
     theme: Theme = "system"
@@ -27,6 +31,9 @@ class Preferences:
     interpreter: str = ""
     autosave_seconds: float = 2.0
     call_seconds: float = 60.0
+    wheel: Wheel = "scroll"
+    more_contrast: bool = False
+    shortcuts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     layouts: Mapping[str, bool] = field(default_factory=dict)
     kept: Mapping[str, Any] = field(default_factory=dict)
 
@@ -40,7 +47,7 @@ _LIMITS: Mapping[str, tuple[float, float]] = {
     "autosave_seconds": (0.5, 60.0),
     "call_seconds": (1.0, 86_400.0),
 }
-_NAMES = tuple(f.name for f in fields(Preferences) if f.name not in ("layouts", "kept"))
+_NAMES = tuple(f.name for f in fields(Preferences) if f.name not in ("layouts", "shortcuts", "kept"))
 
 
 def settings_file() -> Path:
@@ -64,21 +71,25 @@ def read_preferences() -> tuple[Preferences, tuple[str, ...]]:
     layouts = data.get("layouts")
     if isinstance(layouts, dict):
         accepted["layouts"] = {k: v for k, v in layouts.items() if isinstance(v, bool)}
-    kept = {k: v for k, v in data.items() if k not in _NAMES and k != "layouts"}
+    shortcuts = data.get("shortcuts")
+    if isinstance(shortcuts, dict):
+        accepted["shortcuts"] = {k: tuple(map(str, v)) for k, v in shortcuts.items() if isinstance(v, list)}
+    kept = {k: v for k, v in data.items() if k not in (*_NAMES, "layouts", "shortcuts")}
     return Preferences(**accepted, kept=kept), tuple(problems)
 
 
 def write_preferences(preferences: Preferences) -> None:
     """Replaces ``settings.toml``. Raises ``OSError``."""
     data: dict[str, Any] = {name: getattr(preferences, name) for name in _NAMES}
-    data |= {"layouts": dict(preferences.layouts), **preferences.kept}
+    keys = {action: list(keys) for action, keys in preferences.shortcuts.items()}
+    data |= {"layouts": dict(preferences.layouts), **({"shortcuts": keys} if keys else {}), **preferences.kept}
     keeping.write(settings_file(), tomli_w.dumps({k: v for k, v in data.items() if v is not None}))
 
 
 def _checked(name: str, value: Any) -> Any:
     """The value as the preference wants it, None if it is not possible."""
-    if name == "theme":
-        return value if value in get_args(Theme) else None
+    if name in _CHOICES:
+        return value if value in _CHOICES[name] else None
     default = getattr(Preferences(), name)
     if isinstance(default, bool | str):
         return value if type(value) is type(default) else None

@@ -67,6 +67,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
 
     preferences, problems = read_preferences()
     theme = Theme(preferences.theme, preferences.font_scale)
+    theme.set_contrast(preferences.more_contrast)
     theme.apply(application)
     workspaces = Workspaces()
     window = MainWindow(theme, preferences, workspaces)

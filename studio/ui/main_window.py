@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self.pages = Pages(self)
         self.following = RunFollowing(self)
         self.actions_ = ActionSet(theme, ACTIONS, functions(self), self)
+        self.actions_.set_keys(preferences.shortcuts)
         self.tool_bar = MainToolBar(theme, self.actions_)
         self.addToolBar(self.tool_bar)
         self.status = StatusBar(theme)
@@ -109,8 +110,11 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.theme.set_scale(preferences.font_scale)
         self.theme.set_choice(preferences.theme)
+        self.theme.set_contrast(preferences.more_contrast)
+        self.actions_.set_keys(preferences.shortcuts)
+        self.tool_bar.show_keys()
         for page in self.files.pages():
-            page.canvas.motion = not preferences.reduce_motion
+            page.canvas.prefer(preferences)
         try:
             write_preferences(preferences)
         except OSError as error:
@@ -342,7 +346,7 @@ class MainWindow(QMainWindow):
         page.canvas.minimap_toggled.connect(self.schedule_refresh)
         page.canvas.open_requested.connect(partial(self.files.open_sub_workflow, page))
         page.canvas.setFocus()
-        page.canvas.motion = not self.preferences.reduce_motion
+        page.canvas.prefer(self.preferences)
         page.fit_soon()
 
     def _on_files_closing(self, page: WorkflowPage) -> None:

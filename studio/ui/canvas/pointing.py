@@ -61,6 +61,8 @@ class Pointing(Shaping):
         self.space_held = False
         """The space bar is down: dragging pans."""
         self.space_used = False
+        self.wheel_zooms = False
+        """The wheel zooms, and scrolls with Ctrl; else the other way round."""
         self._press: tuple[Hit, Pointer, bool] | None = None
         """What the left button was pressed on, and whether that was selected before."""
         self._along: str | None = None
@@ -308,7 +310,7 @@ class Pointing(Shaping):
         self.finish_motion()
         self.value_card.dismiss()
         delta = event.angleDelta()
-        if event.modifiers() & _CTRL:
+        if bool(event.modifiers() & _CTRL) != self.wheel_zooms:
             self.set_zoom(self.zoom * WHEEL_STEP ** (delta.y() / 120.0), event.position())
         else:
             pixels = event.pixelDelta()

@@ -13,6 +13,7 @@ from studio.document.changes import ChangeSet
 from studio.document.geometry import GRID, bounds
 from studio.document.lines import Line
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.settings.preferences import Preferences
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.difference_marks import DifferenceMarks
 from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
@@ -87,6 +88,11 @@ class CanvasView(Pointing):
             self._follow = self.show_all
             if not self._fresh:
                 self.show_all()
+
+    def prefer(self, preferences: Preferences) -> None:
+        """Takes over what a person prefers."""
+        self.motion = not preferences.reduce_motion
+        self.wheel_zooms = preferences.wheel == "zoom"
 
     def _aim(self, workflow: Workflow) -> None:
         """Takes the zoom that will show everything before the items are made, so that they are made for its level."""

@@ -15,14 +15,15 @@ from PySide6.QtWidgets import (
 )
 
 from studio.settings.preferences import Preferences
-from studio.ui.settings_dialog.general import AppearancePage, RunPage, SessionPage
+from studio.ui.settings_dialog.general import AppearancePage, CanvasPage, RunPage, SessionPage
 from studio.ui.settings_dialog.providers import ProvidersPage
+from studio.ui.settings_dialog.shortcuts import ShortcutsPage
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 
 class SettingsDialog(QDialog):
-    """``section``: ``appearance``, ``session``, ``run`` or ``providers``."""
+    """``section``: ``appearance``, ``session``, ``canvas``, ``shortcuts``, ``run`` or ``providers``."""
 
     preferences_changed = Signal(object)
     """Preferences."""
@@ -42,6 +43,8 @@ class SettingsDialog(QDialog):
         pages = (
             ("appearance", tr("Appearance"), AppearancePage(theme, preferences)),
             ("session", tr("Session"), SessionPage(theme, preferences)),
+            ("canvas", tr("Canvas"), CanvasPage(theme, preferences)),
+            ("shortcuts", tr("Shortcuts"), ShortcutsPage(theme, preferences)),
             ("run", tr("Runs"), RunPage(theme, preferences)),
             ("providers", tr("Model providers"), providers),
         )

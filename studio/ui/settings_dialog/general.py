@@ -75,6 +75,12 @@ class AppearancePage(SettingsPage):
             preferences.reduce_motion,
         )  # fmt: skip
         self._motion.toggled.connect(self._on_motion_toggled)
+        self._contrast = self.add_check(
+            "more_contrast", tr("More contrast"),
+            tr("Stronger lines and captions. Default: off; what the system asks for is always followed."),
+            preferences.more_contrast,
+        )  # fmt: skip
+        self._contrast.toggled.connect(self._on_contrast_toggled)
         self.column.addStretch(1)
 
     def _on_choice_edited(self, value: object) -> None:
@@ -85,6 +91,26 @@ class AppearancePage(SettingsPage):
 
     def _on_motion_toggled(self, on: bool) -> None:
         self.changed.emit({"reduce_motion": on})
+
+    def _on_contrast_toggled(self, on: bool) -> None:
+        self.changed.emit({"more_contrast": on})
+
+
+class CanvasPage(SettingsPage):
+    """How the canvas is moved."""
+
+    def __init__(self, theme: Theme, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Canvas"), parent)
+        self._wheel = SegmentedControl(theme, (("scroll", tr("Scrolls")), ("zoom", tr("Zooms"))))
+        self._wheel.setObjectName("setting.wheel")
+        self._wheel.show_value(preferences.wheel)
+        self._wheel.edited.connect(self._on_wheel_edited)
+        hint = tr("With Ctrl it does the other; with Shift it scrolls sideways. Default: scrolls.")
+        self.add_field(tr("The wheel"), self._wheel, hint)
+        self.column.addStretch(1)
+
+    def _on_wheel_edited(self, value: object) -> None:
+        self.changed.emit({"wheel": value})
 
 
 class SessionPage(SettingsPage):
@@ -123,7 +149,25 @@ class RunPage(SettingsPage):
             tr("Python for function nodes"), self._interpreter,
             tr("At run time: code of a workflow runs in a process of this Python. A workflow can name another one."),
         )  # fmt: skip
+        self._limit = LineField(theme)
+        self._limit.setObjectName("setting.call_seconds")
+        self._limit.show_value(f"{preferences.call_seconds:g}")
+        self._limit.left.connect(self._on_limit_left)
+        self._limit_field = self.add_field(
+            tr("Seconds that one call of code may take"), self._limit,
+            tr("At run time: code of a workflow that takes longer is ended, and its node fails. Default: 60."),
+        )  # fmt: skip
         self.column.addStretch(1)
+
+    def _on_limit_left(self) -> None:
+        try:
+            seconds = float(self._limit.text().replace(",", "."))
+        except ValueError:
+            seconds = 0.0
+        good = 1 <= seconds <= 86_400
+        self._limit_field.set_problem("error", "" if good else tr("Enter a number from 1 to 86400."))
+        if good:
+            self.changed.emit({"call_seconds": seconds})
 
     def _on_switch_toggled(self, on: bool) -> None:
         self.changed.emit({"layouts": {"switch_on_run": on}})

@@ -25,6 +25,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._choice: Choice = choice
         self._scale = scale
+        self._contrast = False
         self._fonts: dict[tuple[str, bool], QFont] = {}
         self._colors: dict[str, QColor] = {}
         self._tokens: Tokens | None = None
@@ -51,7 +52,7 @@ class Theme(QObject):
     def tokens(self) -> Tokens:
         if self._tokens is None:
             base = tokens(self.scheme)
-            self._tokens = high_contrast(base) if _more_contrast() else base
+            self._tokens = high_contrast(base) if self._contrast or _more_contrast() else base
         return self._tokens
 
     def color(self, token: str) -> QColor:
@@ -102,6 +103,12 @@ class Theme(QObject):
         """Text scale, 0.9 to 1.5."""
         if scale != self._scale:
             self._scale = scale
+            self._refresh()
+
+    def set_contrast(self, more: bool) -> None:
+        """More contrast, even if the system asks for none."""
+        if more != self._contrast:
+            self._contrast = more
             self._refresh()
 
     def _on_style_hints_color_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:

@@ -38,6 +38,13 @@ class ActionButton(QAbstractButton):
         theme.changed.connect(self._on_theme_changed)
         self._on_action_changed()
 
+    def set_keys(self, keys: str) -> None:
+        """Another key hint."""
+        if keys != self._keys:
+            self._keys = keys
+            self.updateGeometry()
+            self.update()
+
     def set_variant(self, variant: Variant) -> None:
         """Step is plain while editing and bordered while paused."""
         if variant != self._variant:

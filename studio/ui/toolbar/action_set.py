@@ -28,6 +28,8 @@ class ActionSet(QObject):
         self._entries = {a.id: a for a in actions if a.id in functions}
         self._actions: dict[str, QAction] = {}
         self._reasons: dict[str, str] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+        """Keys in place of an entry's own."""
         for entry in self._entries.values():
             action = self._made(theme, entry)
             action.triggered.connect(_call(functions[entry.id]))
@@ -44,6 +46,21 @@ class ActionSet(QObject):
     def entries(self) -> Iterator[Action]:
         """The entries that have a function, in the order of the list."""
         return iter(self._entries.values())
+
+    def keys(self, action_id: str) -> tuple[str, ...]:
+        """The keys of an action, the one that is shown first."""
+        return self._keys.get(action_id, self._entries[action_id].keys)
+
+    def set_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
+        """Gives actions other keys than those of the list; the others get their own back."""
+        before, self._keys = self._keys, {i: keys for i, keys in chosen.items() if i in self._entries}
+        for action_id in before.keys() | self._keys.keys():
+            self._actions[action_id].setShortcuts([QKeySequence(k) for k in self._all_keys(action_id)])
+
+    def _all_keys(self, action_id: str) -> tuple[str, ...]:
+        entry = self._entries[action_id]
+        own = (*entry.keys, *(entry.mac if sys.platform == "darwin" else ()))
+        return self._keys.get(action_id, own)
 
     def reason(self, action_id: str) -> str:
         """Why an action does not apply now; empty if it does."""
@@ -67,7 +84,8 @@ class ActionSet(QObject):
             if action.text() != text:
                 action.setText(text)
                 action.setIconText(text)
-            tip = tooltip(tr(entry.hint) or text, entry.keys[0] if entry.keys else "", reason)
+            keys = self.keys(entry.id)
+            tip = tooltip(tr(entry.hint) or text, keys[0] if keys else "", reason)
             if action.toolTip() != tip:
                 action.setToolTip(tip)
             if entry.checkable:
@@ -81,8 +99,7 @@ class ActionSet(QObject):
             action.setIcon(theme.icon(entry.icon))
         action.setCheckable(entry.checkable)
         action.setMenuRole(_ROLES.get(entry.id, QAction.MenuRole.NoRole))
-        keys = (*entry.keys, *(entry.mac if sys.platform == "darwin" else ()))
-        action.setShortcuts([QKeySequence(k) for k in keys])
+        action.setShortcuts([QKeySequence(k) for k in self._all_keys(entry.id)])
         canvas = entry.context == "canvas"
         action.setShortcutContext(
             Qt.ShortcutContext.WidgetWithChildrenShortcut if canvas else Qt.ShortcutContext.WindowShortcut

@@ -34,6 +34,7 @@ class MainToolBar(QToolBar):
         self._layout.setContentsMargins(10, 0, 10, 0)
         self._layout.setSpacing(4)
         self._fill()
+        self.show_keys()
         self._row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(self._row)
         self.show_page("welcome")
@@ -51,6 +52,12 @@ class MainToolBar(QToolBar):
         """Step gets a border while it is the next thing to do."""
         self._step.set_variant("bordered" if paused else "plain")
 
+    def show_keys(self) -> None:
+        """The keys of *Run* and *Step* on their buttons, as they are now."""
+        for button, action in ((self._run, "run.run"), (self._step, "run.step")):
+            keys = self._actions.keys(action)
+            button.set_keys(shown_key(keys[0]) if keys else "")
+
     def _fill(self) -> None:
         new = self._button("file.new", "plus", texts=("New workflow",))
         opened = self._button("file.open", "folder-open", texts=("Open…",))
@@ -60,9 +67,9 @@ class MainToolBar(QToolBar):
         save = self._button("file.save", "own:save")
         undo = self._button("edit.undo", "own:undo")
         redo = self._button("edit.redo", "own:redo")
-        run = self._button("run.run", "own:play", "primary", ("Run", "Continue"), "F5")
+        run = self._run = self._button("run.run", "own:play", "primary", ("Run", "Continue"))
         pause = self._button("run.pause", "own:pause")
-        self._step = self._button("run.step", "own:step-superstep", texts=("Step",), keys="F10")
+        self._step = self._button("run.step", "own:step-superstep", texts=("Step",))
         stop = self._button("run.stop", "own:stop")
         restart = self._button("run.restart", "own:restart")
         commands = [save, undo, redo, self._separator(), run, pause, self._step, stop, restart, self._separator()]
@@ -77,11 +84,9 @@ class MainToolBar(QToolBar):
         for widget in (self.profile, export, self._button("app.palette", "search")):
             self._layout.addWidget(widget)
 
-    def _button(
-        self, action: str, icon: str, variant: Variant = "plain", texts: tuple[str, ...] = (), keys: str = ""
-    ) -> ActionButton:
+    def _button(self, action: str, icon: str, variant: Variant = "plain", texts: tuple[str, ...] = ()) -> ActionButton:
         shown = tuple(tr(text) for text in texts)
-        made = ActionButton(self._theme, self._actions[action], icon, variant, shown, shown_key(keys) if keys else "")
+        made = ActionButton(self._theme, self._actions[action], icon, variant, shown)
         made.setObjectName(f"tool.{action}")
         return made
 

@@ -28,7 +28,7 @@ class Palettes:
                 actions[entry.id].iconText().removesuffix("…"),
                 actions[entry.id].trigger,
                 group=tr(entry.submenu or entry.menu),
-                note=shown_key(entry.keys[0]) if entry.keys else "",
+                note=shown_key(keys[0]) if (keys := actions.keys(entry.id)) else "",
                 icon=entry.icon,
                 reason=actions.reason(entry.id),
             )
