@@ -20,6 +20,7 @@ from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
 from studio.files.embedding import PICTURES
 from studio.importers import Imported
+from studio.importers.runnable import runnable
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
@@ -91,7 +92,7 @@ class FileFlows(QObject):
         """What an import made, not saved yet. What was changed in an export since is one step to look at and undo: in
         the open document that was exported, if it is there as it was, else in a new one."""
         if found.before is None:
-            self._show(found.workflow.model_copy(update={"id": uuid4().hex}), None)
+            self._show(runnable(found.workflow).model_copy(update={"id": uuid4().hex}), None)
             return
         open_now = (page for page in self.pages() if page.workspace.document.workflow == found.before)
         page = next(open_now, None)
