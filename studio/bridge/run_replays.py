@@ -8,8 +8,8 @@ from uuid import uuid4
 
 from PySide6.QtCore import QObject
 
+from studio.bridge.run_searching import RunSearching
 from studio.bridge.run_services import RunServices
-from studio.bridge.run_upkeep import RunUpkeep
 from studio.debugger.comparison import old_document
 from studio.debugger.forks import QueueEdits
 from studio.debugger.recorded_runs import before_node, changed_nodes, last_visit, recorded_way
@@ -22,7 +22,7 @@ from studio.document.model import Workflow
 _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 
 
-class RunReplays(RunUpkeep):
+class RunReplays(RunSearching):
     """Part of :class:`studio.bridge.run_model.RunModel`."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from studio.agents.messages import Usage
 from studio.checkpoints import Codec, RunStore
 from studio.debugger.session import Runnable
 from studio.document.model import Workflow
@@ -12,6 +13,10 @@ from studio.document.model import Workflow
 
 async def _no_signature(_workflow: Workflow) -> str:
     return ""
+
+
+def _no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,5 @@ class RunServices:
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature
+    cost_of: Callable[[str, str, Usage], float | None] = _no_cost
+    """What a model call cost, by node, model and tokens; None if nobody knows."""

@@ -21,6 +21,8 @@ class Workspace(QObject):
 
     document_offered = Signal(object)
     """A :class:`studio.document.model.Workflow` that should be opened as an unsaved copy in a tab of its own."""
+    comparison_offered = Signal(str, str)
+    """Two branches or checkpoints that should be compared in a tab of their own."""
     code_trusted = Signal()
     """The user has accepted the code of the document."""
 

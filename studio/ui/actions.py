@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Page = Literal["welcome", "workflow", "export"]
+Page = Literal["welcome", "workflow", "export", "compare"]
 Reason = str
 """Why an action does not apply; empty: it applies."""
 
@@ -64,13 +64,13 @@ def on_node(now: Situation) -> Reason:
 
 def on_checkpoint(command: str) -> Callable[[Situation], Reason]:
     def why(now: Situation) -> Reason:
-        return on_workflow(now) or ("" if now.checkpoint else "Select a checkpoint.") or now.run.get(command, "")
+        return _on_any_checkpoint(now) or now.run.get(command, "")
 
     return why
 
 
 def _on_any_checkpoint(now: Situation) -> Reason:
-    return on_workflow(now) or ("" if now.checkpoint else "Select a checkpoint.")
+    return on_tab(now) or ("" if now.checkpoint else "Select a checkpoint.")
 
 
 def on_run(command: str) -> Callable[[Situation], Reason]:
@@ -245,6 +245,11 @@ CHECKPOINTS = (
            hint="Go on with the interrupted run that is shown, on its own branch"),
     Action("checkpoint.name", "Name checkpoint…", "Checkpoints", 1, "", why_not=_on_any_checkpoint),
     Action("checkpoint.pin", "Pin or unpin checkpoint", "Checkpoints", 1, "pin", why_not=_on_any_checkpoint),
+    Action("checkpoint.compare", "Compare…", "Checkpoints", 1, "columns-2", keys=("Ctrl+Shift+D",),
+           why_not=_on_any_checkpoint, hint="With the marked checkpoint, else with the end of the shown branch"),
+    Action("checkpoint.find", "Find checkpoints…", "Checkpoints", 2, "own:search", why_not=on_tab),
+    Action("checkpoint.before_error", "Go to the checkpoint before the error", "Checkpoints", 2, "", why_not=on_tab),
+    Action("checkpoint.keep", "Which checkpoints are kept…", "Checkpoints", 3, "", why_not=on_tab),
     Action("checkpoint.show", "Go to the checkpoint strip", "Checkpoints", 1, "", why_not=on_workflow),
 )  # fmt: skip
 

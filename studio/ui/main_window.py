@@ -317,7 +317,7 @@ class MainWindow(QMainWindow):
                 workflow = page.workspace.document.workflow
                 self.tool_bar.input.set_history(self._memory.inputs.get(workflow.id, []))
                 self.tool_bar.input.show_text(page.input_text)
-        self.sides.layouts.show_docks(self.page_kind == "workflow")
+        self.sides.layouts.show_docks(self.page_kind in ("workflow", "compare"))
         self.refresh()
 
     def _on_tabs_close_requested(self, page: DocumentPage) -> None:
@@ -341,6 +341,7 @@ class MainWindow(QMainWindow):
         self.tool_bar.input.textChanged.connect(partial(self._on_input_text_changed, page))
         self.actions_.add_canvas_widget(page.canvas)
         page.input_changed.connect(partial(self._on_page_input_changed, page))
+        page.workspace.comparison_offered.connect(partial(self.pages.show_comparison, page))
         page.saved_changed.connect(self.schedule_refresh)
         page.canvas.templates_requested.connect(self.pages.show_welcome)
         page.canvas.minimap_toggled.connect(self.schedule_refresh)

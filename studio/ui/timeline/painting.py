@@ -14,6 +14,8 @@ from studio.ui.timeline.measures import Measures
 from studio.ui.timeline.plan import Plan, Spot, Track
 from studio.ui.widgets.labels import chip_width, paint_chip
 
+_DIM = 0.28
+"""How much is left of a mark that the search does not find."""
 _DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
 
 
@@ -25,6 +27,8 @@ class Shown(Protocol):
     selected: str | None
     branch: str | None
     going_on: bool
+    found: frozenset[str] | None
+    compared: str | None
 
     @property
     def measures(self) -> Measures: ...
@@ -162,8 +166,9 @@ class TimelinePainter:
 
     def _spot(self, spot: Spot) -> None:
         view, at = self._view, self._view.center(spot)
+        self._painter.setOpacity(1.0 if view.found is None or spot.checkpoint in view.found else _DIM)
         token, _ = self._look(spot)
-        filled = spot.splits or bool(spot.name) or spot.pinned
+        filled = spot.splits or bool(spot.title) or spot.pinned
         if spot.checkpoint == view.here:
             token, filled = "wait", True
         if spot.checkpoint == view.selected:
@@ -174,6 +179,7 @@ class TimelinePainter:
         glyphs.draw_glyph(self._painter, self._theme, at.x(), at.y(), spot.glyph, token, filled=filled)
         self._words_below(spot, at)
         self._flags(spot, at)
+        self._painter.setOpacity(1.0)
 
     def _words_below(self, spot: Spot, at: QPointF) -> None:
         """The label of a mark whose column is called otherwise, and "you are here" where the heading cannot say it."""
@@ -191,15 +197,17 @@ class TimelinePainter:
     def _flags(self, spot: Spot, at: QPointF) -> None:
         below = 18.0 if self._view.is_tree else 12.0
         flags: list[tuple[str, str, str, float]] = []
-        if spot.name or spot.pinned:
+        if spot.title or spot.pinned:
             last = spot.glyph == "finished"
-            icon = "pin" if spot.pinned else "flag"
-            flags.append((spot.name, icon, "" if last and not spot.pinned else "accent", below))
+            icon = "pin" if spot.pinned else "flag" if spot.name else "tag"
+            flags.append((spot.title, icon, "" if last and not spot.pinned else "accent", below))
         if spot.checkpoint == self._view.here and self._view.is_tree:
             flags.append((tr("you are here"), "pause", "wait", below + 21 * len(flags)))
         after = self._plan.next_in_chain(spot)
         if spot.glyph == "broken" and self._view.is_tree and (after is None or after.glyph != "broken"):
             flags.append((tr("cannot be restored"), "lock", "fail", -35.0))
+        if spot.checkpoint == self._view.compared:
+            flags.append((tr("compare"), "columns-2", "accent", -30.0))
         room = self._room(spot)
         for text, icon, tone, down in flags:
             width = min(chip_width(self._theme, text, icon), room)
@@ -208,7 +216,7 @@ class TimelinePainter:
 
     def _has_flag(self, spot: Spot | None) -> bool:
         here = spot is not None and spot.checkpoint == self._view.here and self._view.is_tree
-        return spot is not None and (here or bool(spot.name) or spot.pinned)
+        return spot is not None and (here or bool(spot.title) or spot.pinned)
 
     def _room(self, spot: Spot) -> int:
         """How wide a chip may be beside the chips of its neighbours."""

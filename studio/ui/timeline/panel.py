@@ -11,8 +11,10 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.timeline.entries import branch_entries, checkpoint_entries, panel_entries
+from studio.ui.timeline.find_bar import FindBar
 from studio.ui.timeline.legend import Legend
-from studio.ui.timeline.menu import Entry, ask_delete, make_menu
+from studio.ui.timeline.menu import ask_delete, make_menu
 from studio.ui.timeline.plan import Spot, Track, arrange
 from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
@@ -56,27 +58,54 @@ class TimelinePanel(Panel):
         self.view.branch_named.connect(self._on_view_branch_named)
         self.view.pin_requested.connect(self.pin)
         self.view.menu_requested.connect(self._on_view_menu_requested)
+        self.view.compare_requested.connect(self.compare)
+        self.view.find_requested.connect(self._on_view_find_requested)
+        self.view.tagged.connect(self._on_view_tagged)
         row.addWidget(self.view, 1)
         row.addWidget(self._make_side())
         self._stack.addWidget(content)
+        self.find_bar = FindBar(theme)
+        self.find_bar.hide()
+        self.find_bar.query_changed.connect(self._on_find_bar_query_changed)
+        self.find_bar.stepped.connect(self.view.step_found)
+        self.find_bar.closed.connect(self._on_find_bar_closed)
+        outer.addWidget(self.find_bar)
         outer.addWidget(self._stack, 1)
         self._legend = Legend(theme)
         self._legend.hide()
+        self._legend.undo_button.clicked.connect(self._on_undo_button_clicked)
+        self._legend.keep_button.clicked.connect(self.show_keeping)
         outer.addWidget(self._legend)
         self.setMinimumHeight(64)
 
     def enter(self, workspace: Workspace) -> None:
         workspace.run.updated.connect(self._on_run_updated)
+        workspace.run.found.connect(self._on_run_found)
+        workspace.run.upkeep_changed.connect(self._on_run_upkeep_changed)
         workspace.run.state_changed.connect(self.refresh)
         workspace.selection.changed.connect(self._on_selection_changed)
 
     def leave(self, workspace: Workspace) -> None:
         workspace.run.updated.disconnect(self._on_run_updated)
+        workspace.run.found.disconnect(self._on_run_found)
+        workspace.run.upkeep_changed.disconnect(self._on_run_upkeep_changed)
         workspace.run.state_changed.disconnect(self.refresh)
         workspace.selection.changed.disconnect(self._on_selection_changed)
 
     def show_workspace(self) -> None:
+        self.find_bar.close_search()
+        self.view.compared = None
         self.refresh()
+        self._measure_when_seen()
+
+    def _measure_when_seen(self) -> None:
+        """Sizes take a look at the whole file: only when somebody sees them."""
+        if self.workspace is not None and not self._legend.isHidden() and self.workspace.run.sizes is None:
+            self.workspace.run.measure()
+
+    def _on_run_upkeep_changed(self) -> None:
+        if self.workspace is not None:
+            self._legend.show_run(self.workspace.run)
 
     def refresh(self) -> None:
         """Shows the tree as it is."""
@@ -216,11 +245,12 @@ class TimelinePanel(Panel):
         self._show_resume()
         chosen = self._chosen()
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
-            why = self._why_not(command, chosen)
+            why = self.why_not(command, chosen)
             button.setEnabled(not why)
             button.setToolTip(why)
 
-    def _why_not(self, command: str, checkpoint: str | None) -> str:
+    def why_not(self, command: str, checkpoint: str | None) -> str:
+        """Why a command does not apply to a checkpoint; "" if it does."""
         run = self.workspace.run if self.workspace is not None else None
         view = next((c for c in run.checkpoints if c.checkpoint == checkpoint), None) if run is not None else None
         if run is None or view is None:
@@ -228,8 +258,12 @@ class TimelinePanel(Panel):
         return view.problem or run.can(command)[1]
 
     def _show_legend(self) -> None:
-        has = bool(self.view.plan.spots)
-        self._legend.setVisible(has and self.height() >= TREE_FROM + 30)
+        has = bool(self.view.plan.spots) and self.height() >= TREE_FROM + 30
+        if has and self._legend.isHidden() and self.workspace is not None:
+            self._legend.show()
+            self._legend.show_run(self.workspace.run)
+            self._measure_when_seen()
+        self._legend.setVisible(has)
 
     def _on_view_picked(self, checkpoint: str) -> None:
         if self.workspace is not None:
@@ -245,30 +279,85 @@ class TimelinePanel(Panel):
 
     def _on_view_menu_requested(self, spot: Spot | None, track: Track, at: QPoint) -> None:
         if self.workspace is not None:
-            entries = [*(self._checkpoint_entries(spot) if spot is not None else ()), *self._branch_entries(track)]
+            entries = [*(checkpoint_entries(self, spot) if spot is not None else ()), *branch_entries(self, track)]
             make_menu(self.theme, self, entries).popup(at)
 
-    def _checkpoint_entries(self, spot: Spot) -> list[Entry]:
-        key = spot.checkpoint
-        return [
-            Entry(tr("Restore…"), "history", lambda: self.restore(key), self._why_not("restore", key), "Enter"),
-            Entry(tr("Fork"), "git-branch", lambda: self.fork(key), self._why_not("fork", key), "Shift+Enter"),
-            Entry(tr("Name…"), "", lambda: self.view.edit_name(key), keys="F2"),
-            Entry(tr("Unpin") if spot.pinned else tr("Pin"), "pin", lambda: self.pin(key), keys="P"),
-            Entry(),
-        ]
+    def offer(self, at: QPoint) -> None:
+        """Opens the menu of the panel at a place of the screen."""
+        make_menu(self.theme, self, panel_entries(self)).popup(at)
 
-    def _branch_entries(self, track: Track) -> list[Entry]:
-        branch, run = track.branch, self.workspace.run if self.workspace is not None else None
-        why = run.can("restore")[1] if run is not None else ""
-        entries = [Entry(tr("Show {branch}").format(branch=track.name), "", lambda: self.show_branch(branch), why)]
-        if run is not None and run.is_interrupted(branch):
-            entries.append(Entry(tr("Resume"), "own:play", lambda: run.resume(branch), why))
-        return [
-            *entries,
-            Entry(tr("Rename branch…"), "", lambda: self.view.edit_branch_name(branch)),
-            Entry(tr("Delete branch…"), "trash-2", lambda: self.delete_branch(branch), why),
-        ]
+    def compare(self, a: str, b: str) -> None:
+        """Compares two checkpoints or branches in a tab of their own."""
+        self.view.compared = None
+        self.view.viewport().update()
+        if self.workspace is not None:
+            self.workspace.comparison_offered.emit(a, b)
+
+    def compare_marked(self) -> None:
+        """Compares the selected checkpoint with the marked one, else with the end of the branch that is shown."""
+        run, chosen = (self.workspace.run if self.workspace is not None else None), self._chosen()
+        if run is None or chosen is None:
+            return
+        other = self.view.compared if self.view.compared not in (None, chosen) else run.branch
+        if other is not None:
+            self.compare(other, chosen)
+
+    def _on_undo_button_clicked(self) -> None:
+        if self.workspace is not None:
+            self.workspace.run.put_back()
+
+    def delete_checkpoint(self, checkpoint: str) -> None:
+        """Takes one checkpoint away; it can be put back."""
+        if self.workspace is not None:
+            self.workspace.run.delete_checkpoints([checkpoint])
+
+    def show_keeping(self) -> None:
+        """Opens the rules of retention."""
+        if self.workspace is not None:
+            from studio.ui.timeline.keeping_dialog import KeepingDialog
+
+            KeepingDialog(self.theme, self.workspace.run, self).open()
+
+    def open_search(self) -> None:
+        """Opens the search."""
+        if self._stack.currentIndex() == 1:
+            self.find_bar.open_search()
+
+    def go_before_error(self) -> None:
+        """Selects the last checkpoint before what failed in the shown run."""
+        before = self.workspace.run.checkpoint_before_error() if self.workspace is not None else None
+        if before is not None:
+            self.view.pick(before)
+
+    def _on_find_bar_query_changed(self, query: str) -> None:
+        if self.workspace is not None and query:
+            self.workspace.run.search(query)
+        else:
+            self._show_found("", (), "")
+
+    def _on_run_found(self, query: str, found: tuple[str, ...], problem: str) -> None:
+        if query == self.find_bar.field.text().strip():
+            self._show_found(query, found, problem)
+
+    def _show_found(self, query: str, found: tuple[str, ...], problem: str) -> None:
+        self.view.found = frozenset(found) if query and not problem else None
+        self.find_bar.show_found(len(found), problem)
+        self.view.viewport().update()
+
+    def _on_find_bar_closed(self) -> None:
+        self._show_found("", (), "")
+        self.view.setFocus()
+
+    def _on_view_find_requested(self, by: int) -> None:
+        if by == 0 or self.find_bar.isHidden():
+            self.open_search()
+        else:
+            self.view.step_found(by)
+
+    def _on_view_tagged(self, checkpoint: str, text: str) -> None:
+        if self.workspace is not None:
+            tags = [tag.lstrip("#") for tag in text.replace(",", " ").split()]
+            self.workspace.run.mark(checkpoint, tags=tags)
 
     def _on_selection_changed(self) -> None:
         if self.workspace is not None:

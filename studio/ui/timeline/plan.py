@@ -32,6 +32,12 @@ class Spot:
     """Its label where the heading of its column says something else."""
     pinned: bool = False
     note: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Name and tags, as they stand at the mark."""
+        return " ".join((self.name, *(f"#{tag}" for tag in self.tags))).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,7 @@ def _spot(
         own_label,
         view.pinned,
         view.note,
+        view.tags,
     )
 
 
@@ -201,7 +208,7 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
         "paused": tr("paused"),
         "running": tr("running"),
     }
-    parts = [words.get(branch.state, "")]
+    parts = [words.get(branch.state, ""), tr("in {owner}").format(owner=branch.elsewhere) if branch.elsewhere else ""]
     if branch.usage is not None:
         total = (branch.usage.input or 0) + (branch.usage.output or 0)
         parts.append(tokens_text(total))
@@ -214,7 +221,7 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
         branch.name,
         branch.note,
         " · ".join(p for p in parts if p),
-        branch.state == "waiting",
+        branch.state == "waiting" and not branch.elsewhere,
         branch.state,
         min(places, default=-1),
         max(places, default=-1),

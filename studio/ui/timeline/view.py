@@ -7,6 +7,7 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -39,7 +40,13 @@ class TimelineView(QAbstractScrollArea):
     named = Signal(str, str)
     """A checkpoint and its new name."""
     branch_named = Signal(str, str)
+    tagged = Signal(str, str)
+    """A checkpoint and its tags, as they were typed."""
     pin_requested = Signal(str)
+    compare_requested = Signal(str, str)
+    """Two checkpoints."""
+    find_requested = Signal(int)
+    """0: the search is opened; 1, -1: the next or previous one that is found."""
     menu_requested = Signal(object, object, QPoint)
     """The :class:`Spot` or None, the :class:`Track` or None, and the place on the screen."""
 
@@ -51,6 +58,10 @@ class TimelineView(QAbstractScrollArea):
         self.selected: str | None = None
         self.branch: str | None = None
         self.going_on = False
+        self.found: frozenset[str] | None = None
+        """What a search finds; None: nothing is looked for."""
+        self.compared: str | None = None
+        """The checkpoint that is marked to be compared."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Checkpoints"))
@@ -134,6 +145,19 @@ class TimelineView(QAbstractScrollArea):
             place = QRect(at.x() - 75, at.y() + 12, 150, 24)
             NameEditor(self.viewport(), place, spot.name, lambda name: self.named.emit(checkpoint, name))
 
+    def edit_tags(self, checkpoint: str) -> None:
+        """Opens a field for the tags of a checkpoint, with spaces between them."""
+        spot = self.plan.by_id.get(checkpoint)
+        if spot is not None:
+            self.reveal(spot)
+            at = self.center(spot).toPoint()
+            place = QRect(at.x() - 75, at.y() + 12, 150, 24)
+            editor = NameEditor(
+                self.viewport(), place, " ".join(spot.tags), lambda text: self.tagged.emit(checkpoint, text)
+            )
+            editor.setAccessibleName(tr("Tags"))
+            editor.setPlaceholderText(tr("Tags, with spaces between"))
+
     def edit_branch_name(self, branch: str) -> None:
         """Opens a field for the name of a branch."""
         track = next((t for t in self.plan.tracks if t.branch == branch), None)
@@ -177,6 +201,20 @@ class TimelineView(QAbstractScrollArea):
             self.viewport().update()
             self.picked.emit(checkpoint)
 
+    def mark_compared(self, checkpoint: str) -> None:
+        """Marks a checkpoint to be compared; the second one that is marked is compared with the first."""
+        first, self.compared = self.compared, None if self.compared else checkpoint
+        self.viewport().update()
+        if first is not None and first != checkpoint and first in self.plan.by_id:
+            self.compare_requested.emit(first, checkpoint)
+
+    def step_found(self, by: int) -> None:
+        """Selects the next or previous checkpoint that is found, around the end."""
+        places = [s.checkpoint for s in self.plan.spots if self.found and s.checkpoint in self.found]
+        if places:
+            at = places.index(self.selected) if self.selected in places else -1 if by > 0 else 0
+            self.pick(places[(at + by) % len(places)])
+
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 60)
 
@@ -193,7 +231,10 @@ class TimelineView(QAbstractScrollArea):
         if event.button() != Qt.MouseButton.LeftButton:
             return
         track = self.track_at(event.position())
-        if spot is not None:
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if spot is not None and shift and self.selected in self.plan.by_id and self.selected != spot.checkpoint:
+            self.compare_requested.emit(self.selected, spot.checkpoint)
+        elif spot is not None:
             self.pick(spot.checkpoint)
         elif track is not None:
             self.branch_requested.emit(track.branch)
@@ -238,7 +279,7 @@ class TimelineView(QAbstractScrollArea):
         text = tr("Run {number}, {branch}, {label}").format(number=track.number, branch=track.name, label=spot.label)
         if spot.glyph == "broken":
             text += ", " + tr("cannot be restored")
-        text += f" · {spot.name}" if spot.name else ""
+        text += f" · {spot.title}" if spot.title else ""
         text += ", " + tr("pinned") if spot.pinned else ""
         return text + (f"\n{spot.note}" if spot.note else "")
 
@@ -257,6 +298,11 @@ class TimelineView(QAbstractScrollArea):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             (self.fork_requested if shift else self.restore_requested).emit(spot.checkpoint)
+        elif key == Qt.Key.Key_Space:
+            self.mark_compared(spot.checkpoint)
+        elif key == Qt.Key.Key_F3 or event.matches(QKeySequence.StandardKey.Find):
+            back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self.find_requested.emit(0 if key != Qt.Key.Key_F3 else -1 if back else 1)
         elif key == Qt.Key.Key_F2:
             self.edit_name(spot.checkpoint)
         elif key == Qt.Key.Key_P and not event.modifiers():

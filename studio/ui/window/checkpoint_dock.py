@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.bridge.workspace import Workspace
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel
+from studio.ui.widgets.buttons import Button
 
 _NO_LIMIT = 16_777_215
 _ARROW = 30
@@ -38,6 +47,8 @@ class CheckpointDock(QDockWidget):
         self._click_timer.setSingleShot(True)
         self._click_timer.timeout.connect(self._on_header_clicked)
         self.header.double_clicked.connect(self._on_header_double_clicked)
+        self.header.find_button.clicked.connect(self._on_find_button_clicked)
+        self.header.menu_button.clicked.connect(self._on_menu_button_clicked)
         self.setTitleBarWidget(self.header)
         self._holder = QWidget()
         column = QVBoxLayout(self._holder)
@@ -81,6 +92,14 @@ class CheckpointDock(QDockWidget):
     def _on_run_updated(self, _update: object) -> None:
         self.header.set_summary(self._panel.summary())
 
+    def _on_find_button_clicked(self) -> None:
+        self.set_folded(False)
+        self._panel.open_search()
+
+    def _on_menu_button_clicked(self) -> None:
+        button = self.header.menu_button
+        self._panel.offer(button.mapToGlobal(QPoint(0, button.height())))
+
     def _on_header_clicked(self) -> None:
         self.set_folded(not self._folded)
 
@@ -118,6 +137,16 @@ class _Header(QAbstractButton):
         self.setToolTip(tr("Click to fold, double-click for the tree"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.find_button = Button(theme, "", "list-filter", "plain", small=True)
+        self.menu_button = Button(theme, "", "ellipsis", "plain", small=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 8, 0)
+        row.setSpacing(2)
+        row.addStretch(1)
+        for button, text in ((self.find_button, tr("Find checkpoints")), (self.menu_button, tr("More"))):
+            button.setToolTip(text)
+            button.setAccessibleName(text)
+            row.addWidget(button)
         theme.changed.connect(self._on_theme_changed)
 
     def set_summary(self, text: str) -> None:
@@ -171,7 +200,7 @@ class _Header(QAbstractButton):
         painter.setPen(self._theme.color("muted"))
         start = 40 + title.horizontalAdvance(self.text())
         shown = QFontMetrics(self._theme.font("body")).elidedText(
-            self._summary, Qt.TextElideMode.ElideRight, self.width() - start - 12
+            self._summary, Qt.TextElideMode.ElideRight, self.find_button.x() - start - 12
         )
         painter.drawText(QPoint(start, baseline), shown)
         if self.hasFocus():

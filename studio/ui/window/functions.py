@@ -141,6 +141,10 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
         "checkpoint.name": window.sides.timeline.rename,
         "checkpoint.pin": window.sides.timeline.pin,
+        "checkpoint.compare": window.sides.timeline.compare_marked,
+        "checkpoint.find": partial(_find_checkpoint, window),
+        "checkpoint.before_error": window.sides.timeline.go_before_error,
+        "checkpoint.keep": window.sides.timeline.show_keeping,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
 
@@ -172,6 +176,11 @@ def _set_start(page: WorkflowPage) -> None:
 
 def _show_and_focus(window: MainWindow, key: str) -> None:
     focus_into(window.sides.show_panel(key))
+
+
+def _find_checkpoint(window: MainWindow) -> None:
+    window.sides.show_panel("checkpoints")
+    window.sides.timeline.open_search()
 
 
 def _focus_outline(window: MainWindow) -> None:

@@ -82,6 +82,22 @@ class Pages:
         dialog.taken.connect(self._window.files.new_from_import)
         dialog.open()
 
+    def show_comparison(self, page: WorkflowPage, a: str, b: str) -> None:
+        """Two branches or checkpoints in a tab of their own; a tab of the same two is shown again."""
+        from studio.ui.compare import ComparePage
+
+        window = self._window
+        for other in window.tabs.pages():
+            if isinstance(other, ComparePage) and other.workspace is page.workspace and other.keys == (a, b):
+                other.compare(a, b)
+                window.tabs.show_page(other)
+                return
+        made = ComparePage(window.theme, page.workspace, a, b)
+        made.node_chosen.connect(page.workspace.selection.reveal)
+        window.tabs.add(made, made.title, "columns-2")
+        made.title_changed.connect(lambda: window.tabs.describe(made, made.title, False, made.title))
+        made.view.setFocus()
+
     def show_settings(self, section: str = "appearance") -> None:
         """The settings dialog."""
         from studio.ui.settings_dialog import SettingsDialog

@@ -94,7 +94,10 @@ def test_the_menu_of_a_checkpoint(show: Show, run: FakeRun) -> None:
     menu = panel.findChild(QMenu)
     assert isinstance(menu, QMenu)
     entries = {a.text().split("\t")[0]: a for a in menu.actions() if a.text()}
-    assert list(entries) == ["Restore…", "Fork", "Name…", "Pin", "Show Fork A", "Rename branch…", "Delete branch…"]
+    assert list(entries) == [
+        "Restore…", "Fork", "Mark for compare", "Name…", "Tags…", "Pin", "Delete checkpoint",
+        "Show Fork A", "Compare main with Fork A", "Rename branch…", "Delete branch…",
+    ]  # fmt: skip
     assert not entries["Fork"].isEnabled()
     assert entries["Fork"].toolTip() == "The run is stopping."
     entries["Show Fork A"].trigger()
