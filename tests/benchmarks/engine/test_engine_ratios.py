@@ -1,9 +1,9 @@
-"""A quick part of the benchmark: the engine beside Agent Framework on the same work, in the same seconds."""
+"""A quick part of the benchmark: the engine beside Agent Framework on the same work, in one process each."""
 
 from __future__ import annotations
 
-import statistics
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +13,37 @@ from tests.benchmarks.engine.measure import once
 
 pytestmark = pytest.mark.benchmark
 
-
-def ratio(scenario: str, params: dict[str, Any], key: str) -> float:
-    """Product to peer, medians of three interleaved measurements."""
-    values: dict[str, list[float]] = {"product": [], "maf": []}
-    for _ in range(3):
-        for adapter, found in values.items():
-            result = once(adapter, scenario, params, Path(sys.executable))
-            assert result is not None, adapter
-            found.append(result["elapsed"] / result[key])
-    return statistics.median(values["product"]) / statistics.median(values["maf"])
+RUNS: dict[str, tuple[str, dict[str, Any], str, float]] = {
+    "a superstep": ("ring", {"steps": 200, "nodes": 5, "store": "none"}, "steps", 0.3),
+    "a durable superstep": ("ring", {"steps": 100, "nodes": 5, "store": "disk"}, "steps", 0.4),
+    "a message of a wide fan": ("fan", {"n": 200}, "messages", 0.5),
+    "a token": ("stream", {"n": 1000, "paced": False}, "tokens", 0.4),
+}
+"""Scenario, its parameters, what it counts, and the part of the peer's time that it may take: four times what is
+measured on a quiet machine, or more."""
 
 
-def test_a_superstep_costs_a_fraction() -> None:
-    assert ratio("ring", {"steps": 300, "nodes": 5, "store": "none"}, "steps") < 0.3
+def best(adapter: str) -> Mapping[str, float]:
+    """Seconds per item: the best of three rounds, since a busy machine only ever makes a round slower."""
+    runs = [[scenario, params] for scenario, params, _, _ in RUNS.values()]
+    result = once(adapter, "several", {"rounds": 3, "runs": runs}, Path(sys.executable))
+    assert result is not None, adapter
+    pairs = zip(RUNS.items(), result["results"], strict=True)
+    return {name: min(r["elapsed"] / r[key] for r in found) for (name, (_, _, key, _)), found in pairs}
 
 
-def test_a_durable_superstep_costs_a_fraction() -> None:
-    assert ratio("ring", {"steps": 150, "nodes": 5, "store": "disk"}, "steps") < 0.4
-
-
-def test_a_message_of_a_wide_fan_costs_a_fraction() -> None:
-    assert ratio("fan", {"n": 300}, "messages") < 0.5
+def test_work_costs_a_fraction_of_what_it_costs_the_peer() -> None:
+    product, peer = best("product"), best("maf")
+    ratios = {name: product[name] / peer[name] for name in RUNS}
+    print({name: round(ratio, 3) for name, ratio in ratios.items()})
+    assert [name for name, (*_, limit) in RUNS.items() if ratios[name] >= limit] == []
 
 
 def test_a_conversation_costs_bytes_in_proportion() -> None:
-    sizes = []
-    for steps in (100, 400):
-        params = {"agents": 5, "steps": steps, "size": 500, "store": "disk", "budget": 20}
-        result = once("product", "conv_fn", params, Path(sys.executable))
-        assert result is not None
-        sizes.append(result["bytes"])
-    assert sizes[1] / sizes[0] <= 4.2
-    assert sizes[1] <= 1.45 * 400 * 500
+    common = {"agents": 5, "size": 500, "store": "disk", "budget": 20}
+    runs = [["conv_fn", {**common, "steps": steps}] for steps in (100, 400)]
+    result = once("product", "several", {"rounds": 1, "runs": runs}, Path(sys.executable))
+    assert result is not None
+    short, long = (found[0]["bytes"] for found in result["results"])
+    assert long / short <= 4.2
+    assert long <= 1.45 * 400 * 500

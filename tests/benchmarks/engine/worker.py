@@ -2,6 +2,9 @@
 """Run ONE scenario of ONE adapter in this process and print ONE JSON line (prefix 'RESULT ').
 
 python worker.py ADAPTER SCENARIO '{"json": "params"}'
+
+The scenario "several" runs some in one process, in rounds: {"rounds": 3, "runs": [[SCENARIO, PARAMS], ...]}; the result
+has a list of results for each.
 """
 
 import asyncio
@@ -28,6 +31,15 @@ def load(name: str, as_name: str):
     return mod
 
 
+def measured(adapter, scenario, params, path):
+    kw = dict(params)
+    if scenario in ("ring", "conv", "conv_fn", "resume", "listing"):
+        os.makedirs(path, exist_ok=True)
+        kw["path"] = path
+    gc.collect()
+    return asyncio.run(getattr(adapter, scenario)(**kw))
+
+
 def main():
     adapter_name, scenario, params = sys.argv[1], sys.argv[2], json.loads(sys.argv[3] if len(sys.argv) > 3 else "{}")
     base = load("base", "bench_base")
@@ -48,13 +60,16 @@ def main():
                 out["versions"][d] = md.version(d)
             except md.PackageNotFoundError:
                 out["versions"][d] = None
-        kw = dict(params)
-        if scenario in ("ring", "conv", "conv_fn", "resume", "listing"):
-            kw["path"] = path
-        gc.collect()
-        res = asyncio.run(getattr(a, scenario)(**kw))
-        out["ok"] = True
-        out.update(res)
+        if scenario == "several":
+            runs = params["runs"]
+            out["results"] = [[] for _ in runs]
+            for number in range(params["rounds"]):
+                for at, (name, kw) in enumerate(runs):
+                    out["results"][at].append(measured(a, name, kw, os.path.join(path, f"{number}_{at}")))
+            out["ok"] = True
+        else:
+            out.update(measured(a, scenario, params, path))
+            out["ok"] = True
     except base.Unsupported as e:
         out.update(ok=False, unsupported=str(e))
     except Exception as e:  # the driver records it
