@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks [startup] [stream] [canvas] [engine]``: prints figures, one JSON line each."""
+"""``python -m tests.benchmarks [startup] [stream] [canvas] [agents] [engine]``: prints figures, one JSON line each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.benchmarks import canvas, startup, stream
+from tests.benchmarks import agents, canvas, startup, stream
 from tests.benchmarks.children import Place, place
 from tests.benchmarks.figures import Figure
 
@@ -16,6 +16,7 @@ WINDOW: dict[str, Callable[[Place], Iterator[Figure]]] = {
     "startup": startup.figures,
     "stream": stream.figures,
     "canvas": canvas.figures,
+    "agents": agents.figures,
 }
 ENGINE = "tests.benchmarks.engine"
 
