@@ -28,6 +28,9 @@ _KNOWN_IN_DELTA = {
 }
 
 
+_decode = json.JSONDecoder().decode
+
+
 class Answer:
     """Collects one answer. Works on plain dicts with defaults: any field may be missing or null."""
 
@@ -55,14 +58,14 @@ class Answer:
             self.done = True
             return []
         try:
-            chunk = json.loads(event.data)
+            chunk = _decode(event.data)
         except ValueError as error:
             if event.name == "error":
                 raise from_body(event.data, partial=self.partial) from error
             raise ProviderError("unreadable", f"no JSON: {event.data[:80]}", partial=self.partial) from error
         if event.name == "error" or looks_like_error(chunk):
             raise from_body(event.data, partial=self.partial)
-        if not isinstance(chunk, Mapping):
+        if not isinstance(chunk, dict):
             raise ProviderError("unreadable", f"not an object: {event.data[:80]}", partial=self.partial)
         return self._take(chunk)
 
@@ -72,7 +75,7 @@ class Answer:
             body = json.loads(text)
         except ValueError as error:
             raise from_body(text, kind="unreadable" if text.strip() else "empty") from error
-        if not isinstance(body, Mapping) or looks_like_error(body) or not body.get("choices"):
+        if not isinstance(body, dict) or looks_like_error(body) or not body.get("choices"):
             raise from_body(text)
         parts = self._take(body)
         self.done = True
@@ -81,14 +84,14 @@ class Answer:
         return parts
 
     def _take(self, chunk: Mapping[str, Any]) -> list[Part]:
-        if isinstance(chunk.get("usage"), Mapping):
+        if isinstance(chunk.get("usage"), dict):
             self._usage = _usage(chunk["usage"])
         if isinstance(chunk.get("model"), str):
             self.model = chunk["model"]
         parts: list[Part] = []
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, Mapping) and choice.get("index") in (0, None):
+            if isinstance(choice, dict) and choice.get("index") in (0, None):
                 parts += self._take_choice(choice)
         return parts
 
@@ -99,7 +102,7 @@ class Answer:
         if isinstance(finish, str) and finish:
             self._finish = finish
         delta = choice.get("delta") or choice.get("message")
-        if not isinstance(delta, Mapping):
+        if not isinstance(delta, dict):
             return []
         parts: list[Part] = []
         if reasoning := _reasoning(delta):
@@ -107,7 +110,8 @@ class Answer:
         if text := _content(delta.get("content")) or _content(delta.get("refusal")):
             parts += self._think.feed(text)
         self._calls.feed(delta.get("tool_calls"))
-        self._extra.update({k: v for k, v in delta.items() if k not in _KNOWN_IN_DELTA and v is not None})
+        if not _KNOWN_IN_DELTA.issuperset(delta):
+            self._extra.update({k: v for k, v in delta.items() if k not in _KNOWN_IN_DELTA and v is not None})
         return self._keep(parts)
 
     def _keep(self, parts: list[Part]) -> list[Part]:
@@ -169,7 +173,7 @@ def _content(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        texts = (p.get("text") for p in value if isinstance(p, Mapping))
+        texts = (p.get("text") for p in value if isinstance(p, dict))
         return "".join(t for t in texts if isinstance(t, str))
     return ""
 
@@ -182,13 +186,13 @@ def _reasoning(delta: Mapping[str, Any]) -> str:
     details = delta.get("reasoning_details")
     if not isinstance(details, list):
         return ""
-    texts = (d.get("text") or d.get("summary") for d in details if isinstance(d, Mapping))
+    texts = (d.get("text") or d.get("summary") for d in details if isinstance(d, dict))
     return "".join(t for t in texts if isinstance(t, str))
 
 
 def _usage(body: Mapping[str, Any]) -> Usage:
     def count(of: Any, key: str) -> int | None:
-        value = of.get(key) if isinstance(of, Mapping) else None
+        value = of.get(key) if isinstance(of, dict) else None
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     return Usage(

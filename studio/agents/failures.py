@@ -38,8 +38,8 @@ _REFUSED = ("content_filter", "content_policy", "moderation", "flagged")
 def looks_like_error(body: Any) -> bool:
     """Whether a JSON body (or one choice of it) reports an error instead of an answer."""
     if isinstance(body, list):
-        return any(isinstance(i, Mapping) and "error" in i for i in body)
-    if not isinstance(body, Mapping):
+        return any(isinstance(i, dict) and "error" in i for i in body)
+    if not isinstance(body, dict):
         return False
     if body.get("error"):
         return True

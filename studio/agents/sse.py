@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from studio.checkpoints.quick import quickly_made
+
 DONE = "[DONE]"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class SseEvent:
     """One event; ``name`` is empty unless an ``event:`` line gave one."""
@@ -49,6 +52,9 @@ class SseReader:
             raw = raw[:-1]
         if not raw:
             return self._dispatch()
+        if raw.startswith(b"data: "):  # nearly every line
+            self._data.append(raw[6:].decode("utf-8", "replace"))
+            return None
         if raw.startswith(b":"):
             return None
         name, _, value = raw.decode("utf-8", "replace").partition(":")
