@@ -11,14 +11,19 @@ import sys
 
 from tests.benchmarks.children import answer
 
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
     """One event of a stream of Chat Completions."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     body = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
-    return b"data: " + json.dumps(body).encode() + b"\n\n"
+    return chunked(b"data: " + json.dumps(body).encode() + b"\n\n")
+
+
+def chunked(data: bytes) -> bytes:
+    """A piece of a body, as providers send it: each event on its own."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 async def serve(rate: int, seconds: int) -> None:
@@ -34,7 +39,7 @@ async def serve(rate: int, seconds: int) -> None:
         for number in range(rate * seconds):
             await asyncio.sleep(start + number / rate - loop.time())
             writer.write(token)
-        writer.write(chunk({}, "stop") + b"data: [DONE]\n\n")
+        writer.write(chunk({}, "stop") + chunked(b"data: [DONE]\n\n") + b"0\r\n\r\n")
         await writer.drain()
         writer.close()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.benchmarks import canvas, startup, stream
+from tests.benchmarks import agents, canvas, startup, stream
 from tests.benchmarks.children import Place, measured, place
 from tests.benchmarks.figures import Figure, percentile
 
@@ -48,6 +48,13 @@ def test_streams_leave_the_loop_its_turns(where: Place) -> None:
     assert ratio(found["stream.stall.median"]) < 2
     assert ratio(found["stream.stall.p99"]) < 8
     assert found["stream.first_token"].more["lanes_seen"]
+
+
+@pytest.mark.long
+def test_streams_cost_no_more_than_with_the_official_client_alone(where: Place) -> None:
+    found = by_name(agents.figures(where, agents=8, seconds=2))
+    assert found["agents.streams.share"].more["tokens"] == 8 * 2 * agents.RATE
+    assert ratio(found["agents.token"]) < 1.5
 
 
 def test_a_large_canvas_stays_near_a_plain_one(where: Place) -> None:
