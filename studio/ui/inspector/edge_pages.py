@@ -17,6 +17,7 @@ from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.target import Items
+from studio.ui.inspector.truth_table import Column, TruthTable
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -24,6 +25,9 @@ from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.text_fields import LineField
+
+_NEVER = Condition(rule=Rule(op="or"))
+"""An unfinished case takes nothing."""
 
 
 def paths_of(workflow: Workflow, source: str | None) -> list[str]:
@@ -81,6 +85,9 @@ class LineFields(QWidget):
         column.addWidget(self._label_field)
         found = line(workflow, line_id)
         self._label_field.setVisible(found is None or found.kind != "leg")
+        self.table = TruthTable(theme, workspace, lambda: source, self._columns)
+        if found is None or found.kind != "case":
+            column.addWidget(self.table)
         stack = workspace.document.undo_stack
         for typed in (self.editor, self.label):
             typed.undo_requested.connect(stack.undo)
@@ -92,6 +99,17 @@ class LineFields(QWidget):
         self.editor.show_value(found.condition)
         self.label.show_value(self._written_label())
         self.label.setPlaceholderText(tr("the condition in words"))
+        self.refresh_table()
+
+    def refresh_table(self) -> None:
+        """Asks the recorded messages again; the cases of a switch are asked together, by their page."""
+        found = line(self._workspace.document.workflow, self._id)
+        if found is not None and found.kind != "case":
+            self.table.refresh()
+
+    def _columns(self) -> list[Column]:
+        condition = self._line().condition
+        return [Column(tr("condition"), condition)] if condition is not None else []
 
     def refresh_problems(self) -> None:
         """Shows the problem of the condition."""
@@ -156,6 +174,9 @@ class DirectPage(InspectorPage):
         self.fields.refresh()
         super().refresh()
 
+    def refresh_run(self) -> None:
+        self.fields.refresh_table()
+
     def refresh_problems(self) -> None:
         self.fields.refresh_problems()
         self.problems.show_problems([p for p in self.workspace.problems.at(self._id) if p.field != "condition"])
@@ -189,6 +210,8 @@ class SwitchPage(InspectorPage):
         for number, case in enumerate(edge.cases):
             self._add_case(edge, number, case.id)
         self._add_default()
+        self.table = TruthTable(theme, workspace, lambda: self._edge().source, self._columns, first_wins=True)
+        self.body.add(self.table)
 
     def refresh(self) -> None:
         edge = self._edge()
@@ -202,7 +225,17 @@ class SwitchPage(InspectorPage):
             self._sections[case.id].set_summary(f"→ {name_of(workflow, case.target)}")
         target = name_of(workflow, edge.default) if edge.default else tr("nowhere")
         self._default.set_summary(f"→ {target}")
+        self.table.refresh()
         super().refresh()
+
+    def refresh_run(self) -> None:
+        self.table.refresh()
+
+    def _columns(self) -> list[Column]:
+        edge, workflow = self._edge(), self.workspace.document.workflow
+        numbered = enumerate(edge.cases, 1)
+        cases = [Column(str(n), c.condition or _NEVER, name_of(workflow, c.target)) for n, c in numbered]
+        return [*cases, Column("–", None, name_of(workflow, edge.default))] if edge.default else cases
 
     def refresh_problems(self) -> None:
         super().refresh_problems()
@@ -322,6 +355,10 @@ class FanOutPage(InspectorPage):
         for fields in self.targets.values():
             fields.refresh()
         super().refresh()
+
+    def refresh_run(self) -> None:
+        for fields in self.targets.values():
+            fields.refresh_table()
 
     def container_of(self, item: str, field: str) -> QWidget | None:
         target = item.removeprefix(leg_id(self._id, ""))
