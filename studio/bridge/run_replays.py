@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from PySide6.QtCore import QObject
 
+from studio.agents.messages import AgentReply, AgentResponse, AgentUpdate
 from studio.bridge.run_searching import RunSearching
 from studio.bridge.run_services import RunServices
 from studio.debugger.comparison import old_document
@@ -18,6 +20,7 @@ from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import ENDED, RunState
 from studio.document.fingerprint import document_fingerprint
 from studio.document.model import Workflow
+from studio.engine.values import plain
 
 _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 
@@ -87,6 +90,26 @@ class RunReplays(RunSearching):
     async def _drawing_of(self, branch: str) -> Workflow | None:
         record = self._tree.record(branch)
         return await old_document(await self._opened_store(), record.document_fingerprint) if record else None
+
+    # ------------------------------------------------------------------------------------------------------ pins
+
+    def last_reply(self, node: str) -> Any:
+        """What a node gave last in the shown run: the text of an agent's reply, else a plain value; None: nothing."""
+        sent = next((m.data for m in reversed(self.messages) if m.source == node and m.target is None), None)
+        if sent is None:
+            sent = next((o.data for o in reversed(self.outputs) if o.node == node), None)
+        return sent.text if isinstance(sent, AgentResponse | AgentReply | AgentUpdate) else plain(sent)
+
+    def toggle_pin(self, node: str) -> None:
+        """Pins what a node gave last in the shown run, or lets it be called again."""
+        if node in self.setup.overrides.pins:
+            self.setup.unpin(node)
+            return
+        reply, shown = self.last_reply(node), self._tree.branch(self.branch or "")
+        if reply is None:
+            self.failed_to_start.emit("There is no reply to pin yet. Run the workflow, or type one with Pin a reply.")
+        else:
+            self.setup.pin(node, reply, f"run {shown.number}" if shown is not None else "")
 
     # ------------------------------------------------------------------------------------------------ recordings
 

@@ -16,6 +16,8 @@ class SelectionModel(QObject):
     """Scroll an item into view and flash it (from outline, problems, messages)."""
     field_requested = Signal(str, str)
     """Put the focus into an inspector field: item id, field name."""
+    command_requested = Signal(str, str)
+    """Ask for a command of the debugger that needs a dialog or the input: its name, and the item."""
     text_requested = Signal(str, str, str, int, int, bool)
     """Show a stretch of a text in the inspector: item id, field name, the whole text, start, end, and whether the
     cursor goes there."""

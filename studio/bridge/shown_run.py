@@ -94,6 +94,11 @@ class ShownRun(QObject):
         self.events: Sequence[Event] = views.events
 
     @property
+    def held_by(self) -> frozenset[str]:
+        """Ids of the breakpoints that hold the run."""
+        return self._session.held_by if self._session is not None else frozenset()
+
+    @property
     def events_gone(self) -> int:
         """How many events are older than :attr:`events` goes back."""
         return self._views.events.gone

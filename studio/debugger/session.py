@@ -120,6 +120,12 @@ class RunSession:
         return tuple(self._gate.held)
 
     @property
+    def held_by(self) -> frozenset[str]:
+        """Ids of the breakpoints that hold the run."""
+        hits = [*(h.breakpoint for h in self._gate.held), *(h.breakpoint for h in self._gate.boundary_hits)]
+        return frozenset(b.id for b in hits if b is not None)
+
+    @property
     def superstep(self) -> int:
         """The superstep that runs or comes next."""
         return self._gate.superstep

@@ -62,6 +62,19 @@ def on_node(now: Situation) -> Reason:
     return on_workflow(now) or ("" if now.selected_node else "Select one node.")
 
 
+def on_one(now: Situation) -> Reason:
+    return on_workflow(now) or ("" if len(now.selected) == 1 else "Select one node or edge.")
+
+
+def on_node_run(command: str) -> Callable[[Situation], Reason]:
+    """A run command on the selected node."""
+
+    def why(now: Situation) -> Reason:
+        return on_node(now) or now.run.get(command, "")
+
+    return why
+
+
 def on_checkpoint(command: str) -> Callable[[Situation], Reason]:
     def why(now: Situation) -> Reason:
         return _on_any_checkpoint(now) or now.run.get(command, "")
@@ -230,10 +243,34 @@ RUN = (
            why_not=on_run("restart"), hint="Stop, then run again with the same input"),
     Action("run.retry", "Retry from the last checkpoint", "Run", 0, "history", why_not=on_run("retry"),
            hint="Continue a run that failed or was stopped, as a new branch"),
+    Action("run.step_node", "Step one node", "Run", 0, "own:step-into", ("F11",), ("Ctrl+Alt+I",),
+           why_not=on_run("step_node"), hint="Run one node, or the next one inside a sub-workflow, then pause"),
+    Action("run.run_to", "Run to the selected node", "Run", 0, "", ("Ctrl+F9",), why_not=on_node_run("run_to")),
+    Action("run.run_from", "Run from the selected node", "Run", 0, "", ("Ctrl+F5",), ("Ctrl+Alt+R",),
+           why_not=on_node_run("run_from"), hint="Run it again with the inputs it had last, and what follows"),
+    Action("run.apply", "Apply the changed drawing", "Run", 0, "", why_not=on_run("apply"),
+           hint="Let the paused run go on with the drawing as it is now, as a fork"),
+    Action("run.step_back", "Step back", "Run", 0, "", ("Ctrl+F10",), why_not=on_run("step_back"),
+           hint="Show the run one superstep earlier; nothing is called"),
+    Action("run.step_forward", "Step forward in the recording", "Run", 0, "", ("Ctrl+Shift+F10",),
+           why_not=on_run("step_forward"), hint="Show the next recorded superstep; nothing is called"),
+    Action("run.replay", "At once", "Run", 0, "", why_not=on_run("replay"), submenu="Replay",
+           hint="Run the shown run again from its recording, without network and cost"),
+    Action("run.replay_recorded", "As fast as it was", "Run", 0, "", why_not=on_run("replay"), submenu="Replay"),
+    Action("run.replay_fast", "Four times as fast", "Run", 0, "", why_not=on_run("replay"), submenu="Replay"),
+    Action("run.replay_step", "Step by step", "Run", 0, "", why_not=on_run("replay"), submenu="Replay"),
     Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_tab),
     Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),
     Action("run.breakpoint", "Breakpoint on or off", "Run", 2, "own:octagon-on", ("F9",), ("Ctrl+Alt+B",),
            why_not=on_node, hint="Stop before the selected node runs"),
+    Action("run.edit_breakpoint", "Edit breakpoint…", "Run", 2, "own:octagon-condition", ("Shift+F9",),
+           ("Ctrl+Alt+C",), why_not=on_one, hint="Condition, hit count or log text of the selected node or edge"),
+    Action("run.switch_breakpoints", "All breakpoints off or on", "Run", 2, "own:octagon-off", ("Ctrl+Shift+F9",),
+           ("Ctrl+Alt+Shift+B",), why_not=on_workflow),
+    Action("run.mute", "Mute", "Run", 3, "own:muted", ("M",), context="canvas", why_not=on_node,
+           hint="Let the selected node pass its input on instead of being called"),
+    Action("run.pin", "Pin or unpin the last reply", "Run", 3, "own:pin", ("P",), context="canvas", why_not=on_node,
+           hint="Let the selected node give its last reply instead of being called"),
 )  # fmt: skip
 
 CHECKPOINTS = (

@@ -25,6 +25,7 @@ from studio.ui.toolbar.action_set import ActionSet
 from studio.ui.toolbar.menus import fill_menu_bar
 from studio.ui.toolbar.tool_bar import MainToolBar
 from studio.ui.window import drops, memory
+from studio.ui.window.debug_flows import debug_command
 from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
@@ -297,6 +298,7 @@ class MainWindow(QMainWindow):
             getattr(run.updated, join)(self._on_run_updated)
             getattr(run.failed_to_start, join)(self.following.on_failed)
             getattr(shown.selection.changed, join)(self._on_selection_changed)
+            getattr(shown.selection.command_requested, join)(self._on_command_requested)
             getattr(run.state_changed, join)(self.following.on_state_changed)
         self._shown_workspace = workspace
 
@@ -360,6 +362,10 @@ class MainWindow(QMainWindow):
     def _on_input_text_changed(self, page: WorkflowPage, text: str) -> None:
         if page is self.page:
             page.input_text = text
+
+    def _on_command_requested(self, command: str, item: str) -> None:
+        if self.page is not None:
+            debug_command(self, self.page, command, item)
 
     def _on_page_input_changed(self, page: WorkflowPage) -> None:
         if page is self.page:

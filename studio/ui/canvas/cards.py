@@ -27,6 +27,7 @@ from studio.document.model import (
 from studio.document.problems import Problem
 from studio.document.types import split, yields
 from studio.ui.paint import ChipLook, OctagonVariant
+from studio.ui.paint.breakpoint_look import look_at_node
 from studio.ui.paint.numbers import seconds_text, tokens_text
 from studio.ui.text import tr
 from studio.ui.widgets.sources import counted
@@ -152,7 +153,7 @@ def card_of(
         title=node.name or node.id,
         subtitle=subtitle_of(workflow, node),
         status=view.status if view else "idle",
-        badges=tuple(_badges(workflow, node, view, problems)),
+        badges=(*_badges(workflow, node, view, problems), *_overrides(run, node.id)),
         footer=_footer(view),
         octagon=octagon_of(run, node.id),
         requests=view.open_requests if view else 0,
@@ -167,7 +168,7 @@ def octagon_of(run: RunModel, node: str) -> OctagonVariant | None:
     """The breakpoint mark of a node."""
     if run.paused_at == node:
         return "hit"
-    return "on" if node in run.breakpoints else None
+    return look_at_node(run.setup.breakpoints, node) or ("on" if node in run.breakpoints else None)
 
 
 def worst(problems: Sequence[Problem]) -> str:
@@ -198,6 +199,14 @@ def _badges(workflow: Workflow, node: Node, view: NodeView | None, problems: Seq
         times = tr("ran twice") if view.invocations == 2 else tr("ran {n} times").format(n=view.invocations)
         found.append(Badge(times))
     return [badge for badge in found if badge is not None]
+
+
+def _overrides(run: RunModel, node: str) -> list[Badge]:
+    """What a run does instead of calling the node."""
+    overrides = run.setup.overrides
+    if node in overrides.muted:
+        return [Badge(tr("Muted"), "muted")]
+    return [Badge(tr("Pinned"), "pin", token="accent")] if node in overrides.pins else []
 
 
 def _footer(view: NodeView | None) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from studio.document.aligning import Side
 from studio.document.model import DirectEdge, JoinNode, SubWorkflowNode
 from studio.document.types import yields
 from studio.ui.canvas.picking import Hit
+from studio.ui.canvas.run_menu import add_edge_breakpoints, add_run_entries
 from studio.ui.text import tr
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
     several = len(view.selection_items) > 1
     stop = partial(view.toggle_breakpoint, node_id)
     made.check(tr("Breakpoint"), lambda _on: stop(), node_id in workspace.run.breakpoints, "F9")
+    if not several:
+        add_run_entries(view, made, node_id)
     made.line()
     if not several:
         made.add(tr("Open in the inspector"), partial(view.open_item, node_id), tr("Enter"))
@@ -154,6 +157,8 @@ def _line(view: CanvasView, made: _Builder, line_id: str, at: QPointF) -> None:
     made.add(tr("Insert node here…"), partial(view.open_search, at, on_line=line))
     if isinstance(view.workflow.edge(line_id), DirectEdge):
         made.add(tr("Turn into a switch"), partial(view.to_switch, line_id))
+    made.line()
+    add_edge_breakpoints(view, made, line_id)
     made.line()
     if edge.bend_at(at, 12.0) is not None:
         made.add(tr("Remove this bend"), partial(view.remove_bend, line_id, at))

@@ -28,14 +28,15 @@ _ROLE = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class BreakpointRow:
-    """``on`` False: switched off but remembered; ``hit``: the run is held here."""
+    """``on`` False: switched off but remembered; ``hit``: the run is held here; ``count``: how often it was hit."""
 
-    node: str
+    id: str
     name: str
     on: bool
     hit: bool
     note: str
     count: str = ""
+    look: OctagonVariant = "on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class BreakpointDelegate(_TwoLines):
         state = Qt.CheckState.Checked if row.on else Qt.CheckState.Unchecked
         middle = rect.top() + rect.height() / 2
         paint_box(painter, self.theme, rect.left() + 12, middle - 7, state)
-        variant: OctagonVariant = "hit" if row.hit else "on" if row.on else "off"
+        variant: OctagonVariant = "hit" if row.hit else row.look if row.on else "off"
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_octagon(painter, self.theme, QRectF(rect.left() + 34, middle - 8, 16, 16), variant)
         painter.setFont(self.theme.font("small"))
@@ -139,7 +140,7 @@ class BreakpointDelegate(_TwoLines):
             box = option.rect.adjusted(0, 0, 30 - option.rect.width(), 0)
             if box.contains(event.position().toPoint()):
                 row: BreakpointRow = index.data(_ROLE)
-                self.toggled.emit(row.node)
+                self.toggled.emit(row.id)
                 return True
         return False
 

@@ -32,13 +32,15 @@ class ConditionEditor(QWidget):
         types: Sequence[str],
         *,
         always: bool = True,
+        python: bool = True,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._condition: Condition | None = None
         choices = [("always", tr("Always"))] if always else []
-        choices += [("rules", tr("Rules")), ("expression", tr("Expression")), ("python", tr("Python"))]
+        choices += [("rules", tr("Rules")), ("expression", tr("Expression"))]
+        choices += [("python", tr("Python"))] if python else []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)

@@ -70,9 +70,10 @@ class MainToolBar(QToolBar):
         run = self._run = self._button("run.run", "own:play", "primary", ("Run", "Continue"))
         pause = self._button("run.pause", "own:pause")
         self._step = self._button("run.step", "own:step-superstep", texts=("Step",))
+        into = self._button("run.step_node", "own:step-into")
         stop = self._button("run.stop", "own:stop")
         restart = self._button("run.restart", "own:restart")
-        commands = [save, undo, redo, self._separator(), run, pause, self._step, stop, restart, self._separator()]
+        commands = [save, undo, redo, self._separator(), run, pause, self._step, into, stop, restart, self._separator()]
         self._working = [*commands, self.input, self.chip]
         for widget in (*self._welcome, *commands):
             self._layout.addWidget(widget)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QTextEdit, QWidget
 
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
+from studio.ui.window.debug_flows import debug_command
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
@@ -136,6 +137,20 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.input": window.focus_input,
         "run.request": partial(_show_and_focus, window, "requests"),
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
+        "run.step_node": start(lambda page, text: page.workspace.run.step_node(text)),
+        "run.run_to": _on_node(window, "run_to"),
+        "run.run_from": _on_node(window, "run_from"),
+        "run.step_back": on_page(window, lambda page: page.workspace.run.step_back()),
+        "run.step_forward": on_page(window, lambda page: page.workspace.run.step_forward()),
+        "run.apply": on_page(window, lambda page: page.workspace.run.apply_drawing()),
+        "run.replay": on_page(window, lambda page: page.workspace.run.replay()),
+        "run.replay_recorded": on_page(window, lambda page: page.workspace.run.replay(speed=1)),
+        "run.replay_fast": on_page(window, lambda page: page.workspace.run.replay(speed=4)),
+        "run.replay_step": on_page(window, lambda page: page.workspace.run.replay(step=True)),
+        "run.edit_breakpoint": _on_node(window, "breakpoint"),
+        "run.switch_breakpoints": window.sides.debug.switch_all,
+        "run.mute": _on_node(window, "mute"),
+        "run.pin": _on_node(window, "toggle_pin"),
         "checkpoint.restore": window.sides.timeline.restore,
         "checkpoint.fork": window.sides.timeline.fork,
         "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
@@ -147,6 +162,17 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "checkpoint.keep": window.sides.timeline.show_keeping,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
+
+
+def _on_node(window: MainWindow, command: str) -> Function:
+    """A command of the debugger on the selected node or line."""
+
+    def run() -> None:
+        page = window.page
+        if page is not None and len(page.workspace.selection.items) == 1:
+            debug_command(window, page, command, page.workspace.selection.items[0])
+
+    return run
 
 
 def _go(window: MainWindow) -> dict[str, Function]:

@@ -6,7 +6,10 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.actions import Page, Situation
 
-RUN_COMMANDS = ("run", "step", "pause", "stop", "restart", "retry", "resume", "restore", "fork")
+RUN_COMMANDS = (
+    "run", "step", "pause", "stop", "restart", "retry", "resume", "restore", "fork",
+    "step_node", "run_to", "run_from", "step_back", "step_forward", "apply", "replay",
+)  # fmt: skip
 
 
 def situation(page: Page, workspace: Workspace | None, checked: frozenset[str]) -> Situation:

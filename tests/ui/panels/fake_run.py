@@ -19,6 +19,7 @@ from studio.bridge.run_views import (
     StreamPiece,
     SuperstepView,
 )
+from studio.debugger.breakpoints import Breakpoint
 from studio.debugger.comparison import Comparison
 from studio.debugger.mapping import NodeMapping
 from studio.debugger.states import RunState
@@ -46,6 +47,9 @@ class FakeRun(RunModel):
 
     def drop_queued(self, message: str) -> None:
         self.calls.append(("drop_queued", message))
+
+    def apply_drawing(self) -> None:
+        self.calls.append(("apply_drawing",))
 
     def retry(self) -> None:
         self.calls.append(("retry",))
@@ -101,6 +105,10 @@ class FakeRun(RunModel):
         self.breakpoints = self.breakpoints ^ {node}
         self.breakpoints_changed.emit()
 
+    @property
+    def held_by(self) -> frozenset[str]:
+        return frozenset({self.paused_at} - {None})  # type: ignore[arg-type]
+
     def tell(self, **changes: Any) -> None:
         """Emits an update."""
         self.updated.emit(RunUpdate(**changes))
@@ -140,7 +148,8 @@ def paused(run: FakeRun) -> None:
     run.sentence = "Paused before superstep 4 — breakpoint on Join"
     run.paused_at, run.next_superstep = "join", 4
     run.branch, run.here = "main", "m3"
-    run.breakpoints = frozenset({"join", "writer", "publisher"})
+    run.setup.breakpoints.replace(Breakpoint(place=node, id=node) for node in ("join", "writer", "publisher"))
+    run.setup.changed.emit()
     rows = (
         ("i1", "planner", 1, 0.0, 4.1, 0, [StreamPiece("text", "Three topics: market, tech, policy.")]),
         ("i2", "planner", 2, 26.1, 29.3, 0, [StreamPiece("text", "Plan approved.")]),

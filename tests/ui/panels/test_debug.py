@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
+from studio.debugger.overrides import Mock
+from studio.debugger.states import RunState
+from studio.document.conditions import Condition, Rule
 from studio.ui.debug import DebugPanel
+from studio.ui.debug.breakpoint_dialog import BreakpointDialog
+from studio.ui.widgets.buttons import Button
 from tests.ui.panels.fake_run import FakeRun, paused
 
 Show = Callable[..., Any]
@@ -41,7 +48,7 @@ def test_a_breakpoint_switched_off_stays_in_the_list(
     at.setX(at.x() + 18)
     at.setY(at.y() + 19)
     qtbot.mouseClick(panel.breakpoints.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert run.calls == [("toggle_breakpoint", "writer")]
+    assert run.breakpoints == {"join", "publisher"}
     assert ("Writer", False, False) in names(panel)
     panel.breakpoints.setCurrentIndex(panel.breakpoint_model.index(1))
     qtbot.keyClick(panel.breakpoints, Qt.Key.Key_Delete)
@@ -66,3 +73,104 @@ def test_queued_messages_open_and_drop(show: Show, workspace: Workspace, run: Fa
     assert workspace.selection.message == "q2"
     qtbot.keyClick(panel.queued, Qt.Key.Key_Delete)
     assert run.calls == [("drop_queued", "q2")]
+
+
+# ----------------------------------------------------------------------------------- making and changing breakpoints
+
+
+def dialog_of(panel: DebugPanel, qtbot: QtBot) -> BreakpointDialog:
+    found = [w for w in QApplication.topLevelWidgets() if isinstance(w, BreakpointDialog) and w.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_breakpoint_is_made_in_the_dialog(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(DebugPanel, 216, 500)
+    workspace.selection.select(("writer",))
+    panel.add_button.click()
+    dialog = dialog_of(panel, qtbot)
+    assert (dialog.kind.currentData(), dialog.place.currentData()) == ("node", "writer")
+    dialog.moments.keyPressEvent(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier))
+    dialog.from_hit.selectAll()
+    qtbot.keyClicks(dialog.from_hit, "x")
+    assert not dialog.save.isEnabled()
+    dialog.from_hit.selectAll()
+    qtbot.keyClicks(dialog.from_hit, "3")
+    qtbot.keyClicks(dialog.log, "got {text}")
+    dialog.save.click()
+    (made,) = run.setup.breakpoints
+    assert (made.kind, made.place, made.moment, made.from_hit, made.log) == ("node", "writer", "after", 3, "got {text}")
+    assert [(r.name, r.note, r.look) for r in panel.breakpoint_model.rows] == [  # type: ignore[union-attr]
+        ("Writer", "after · from hit 3 on · logs “got {text}”", "log")
+    ]
+
+
+def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(DebugPanel, 216, 500)
+    panel.add()
+    dialog = dialog_of(panel, qtbot)
+    assert dialog.kind.currentData() == "error"
+    dialog.kind.setCurrentIndex(dialog.kind.findData("tokens"))
+    assert not dialog.save.isEnabled()
+    qtbot.keyClicks(dialog.limit, "many")
+    assert not dialog.save.isEnabled()
+    dialog.limit.selectAll()
+    qtbot.keyClicks(dialog.limit, "20000")
+    dialog.save.click()
+    (row,) = panel.breakpoint_model.rows
+    assert (row.name, row.look) == ("when the run has used more than 20,000 tokens", "budget")  # type: ignore[union-attr]
+
+
+def test_a_breakpoint_is_changed_and_keeps_its_place_in_the_list(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    paused(run)
+    panel = show(DebugPanel, 216, 500)
+    panel.breakpoints.setCurrentIndex(panel.breakpoint_model.index(1))
+    qtbot.keyClick(panel.breakpoints, Qt.Key.Key_F2)
+    dialog = dialog_of(panel, qtbot)
+    dialog.condition.edited.emit(Condition(rule=Rule(value="draft")))
+    dialog.save.click()
+    assert [b.id for b in run.setup.breakpoints] == ["join", "writer", "publisher"]
+    row = panel.breakpoint_model.rows[1]
+    assert row.note == "before · if contains “draft”"  # type: ignore[union-attr]
+
+
+def test_all_are_switched_off_and_on_and_removed(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    paused(run)
+    panel = show(DebugPanel, 216, 500)
+    panel.all_button.click()
+    assert run.breakpoints == frozenset()
+    panel.all_button.click()
+    assert run.breakpoints == {"join", "writer", "publisher"}
+    panel._remove_all.click()
+    assert len(run.setup.breakpoints) == 0
+    assert panel._breakpoint_stack.currentIndex() == 1
+
+
+def test_what_is_not_as_drawn_is_listed_and_taken_back(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    panel = show(DebugPanel, 216, 500)
+    run.setup.pin("writer", "text", "run 4")
+    run.setup.mute("market", on=True)
+    run.setup.mock("web_search", Mock(error="down"))
+    assert panel.setup_list.rows == [
+        ("Writer", "pinned from run 4"),
+        ("Market research", "muted, passes its input"),
+        ("web_search", "fails with “down”"),
+    ]
+    for button in panel.setup_list.findChildren(Button):
+        if button.accessibleName() == "Run Writer as drawn":
+            button.click()
+    assert [name for name, _what in panel.setup_list.rows] == ["Market research", "web_search"]
+
+
+def test_a_changed_drawing_is_said_and_applied(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(DebugPanel, 216, 500)
+    assert not panel.drawing_bar.isVisible()
+    run.state, run.drawing_differs = RunState.PAUSED, ("Writer", "Planner")
+    run.state_changed.emit()
+    assert panel.drawing_bar.isVisible()
+    panel.drawing_bar.apply.click()
+    assert run.calls == [("apply_drawing",)]

@@ -1,0 +1,84 @@
+"""Asks for one text or JSON value: a reply to pin, the result of a tool, a message to inject."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.labels import Label, Prose
+from studio.ui.widgets.segments import SegmentedControl
+from studio.ui.widgets.text_fields import TextBox
+
+
+class ValueDialog(QDialog):
+    """``done`` gets the value when the button is pressed, and the choice if there are ``choices``.
+
+    ``as_json``: a text that is JSON is taken as that value, any other stays a text.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        hint: str,
+        verb: str,
+        done: Callable[[Any, str], None],
+        *,
+        value: Any = "",
+        as_json: bool = False,
+        choices: Sequence[tuple[str, str]] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._done, self._as_json = done, as_json
+        self.setObjectName("value_dialog")
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(440, 300)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(8)
+        column.addWidget(Label(theme, title, "title"))
+        column.addWidget(Prose(theme, hint, "small", "text2", 15))
+        self.choice = SegmentedControl(theme, choices)
+        self.choice.setVisible(bool(choices))
+        if choices:
+            self.choice.show_value(choices[0][0])
+            column.addWidget(self.choice)
+        self.box = TextBox(theme, lines=6)
+        self.box.setAccessibleName(title)
+        self.box.show_value(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
+        column.addWidget(self.box, 1)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addStretch(1)
+        cancel = Button(theme, tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        self.take = Button(theme, verb, "check", "primary")
+        self.take.clicked.connect(self._on_take_clicked)
+        row.addWidget(cancel)
+        row.addWidget(self.take)
+        column.addLayout(row)
+        self.box.setFocus()
+
+    @property
+    def value(self) -> Any:
+        """What is typed."""
+        text = self.box.value
+        if not self._as_json:
+            return text
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    def _on_take_clicked(self) -> None:
+        self._done(self.value, str(self.choice.value or ""))
+        self.accept()
