@@ -56,6 +56,10 @@ class ValueDialog(QDialog):
         self.box.setAccessibleName(title)
         self.box.show_value(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
         column.addWidget(self.box, 1)
+        column.addLayout(self._make_buttons(theme, verb))
+        self.box.setFocus()
+
+    def _make_buttons(self, theme: Theme, verb: str) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(6)
         row.addStretch(1)
@@ -65,8 +69,7 @@ class ValueDialog(QDialog):
         self.take.clicked.connect(self._on_take_clicked)
         row.addWidget(cancel)
         row.addWidget(self.take)
-        column.addLayout(row)
-        self.box.setFocus()
+        return row
 
     @property
     def value(self) -> Any:

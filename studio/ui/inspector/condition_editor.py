@@ -38,9 +38,9 @@ class ConditionEditor(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._condition: Condition | None = None
-        choices = [("always", tr("Always"))] if always else []
-        choices += [("rules", tr("Rules")), ("expression", tr("Expression"))]
-        choices += [("python", tr("Python"))] if python else []
+        names = {"always": tr("Always"), "rules": tr("Rules"), "expression": tr("Expression"), "python": tr("Python")}
+        left_out = {kind for kind, there in (("always", always), ("python", python)) if not there}
+        choices = [(kind, name) for kind, name in names.items() if kind not in left_out]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)

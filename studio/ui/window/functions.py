@@ -27,6 +27,7 @@ def functions(window: MainWindow) -> dict[str, Function]:
         **_view(window),
         **_insert(window),
         **_run(window),
+        **_debug(window),
         **_go(window),
         "app.palette": window.palettes.show_commands,
         "app.settings": window.pages.show_settings,
@@ -130,6 +131,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
     return {
         "run.run": start(lambda page, text: page.workspace.run.run(text)),
         "run.step": start(lambda page, text: page.workspace.run.step(text)),
+        "run.step_node": start(lambda page, text: page.workspace.run.step_node(text)),
         "run.pause": on_page(window, lambda page: page.workspace.run.pause()),
         "run.stop": on_page(window, lambda page: page.workspace.run.stop()),
         "run.restart": on_page(window, lambda page: page.workspace.run.restart()),
@@ -137,7 +139,21 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.input": window.focus_input,
         "run.request": partial(_show_and_focus, window, "requests"),
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
-        "run.step_node": start(lambda page, text: page.workspace.run.step_node(text)),
+        "checkpoint.restore": window.sides.timeline.restore,
+        "checkpoint.fork": window.sides.timeline.fork,
+        "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
+        "checkpoint.name": window.sides.timeline.rename,
+        "checkpoint.pin": window.sides.timeline.pin,
+        "checkpoint.compare": window.sides.timeline.compare_marked,
+        "checkpoint.find": partial(_find_checkpoint, window),
+        "checkpoint.before_error": window.sides.timeline.go_before_error,
+        "checkpoint.keep": window.sides.timeline.show_keeping,
+        "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
+    }
+
+
+def _debug(window: MainWindow) -> dict[str, Function]:
+    return {
         "run.run_to": _on_node(window, "run_to"),
         "run.run_from": _on_node(window, "run_from"),
         "run.step_back": on_page(window, lambda page: page.workspace.run.step_back()),
@@ -151,16 +167,6 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.switch_breakpoints": window.sides.debug.switch_all,
         "run.mute": _on_node(window, "mute"),
         "run.pin": _on_node(window, "toggle_pin"),
-        "checkpoint.restore": window.sides.timeline.restore,
-        "checkpoint.fork": window.sides.timeline.fork,
-        "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
-        "checkpoint.name": window.sides.timeline.rename,
-        "checkpoint.pin": window.sides.timeline.pin,
-        "checkpoint.compare": window.sides.timeline.compare_marked,
-        "checkpoint.find": partial(_find_checkpoint, window),
-        "checkpoint.before_error": window.sides.timeline.go_before_error,
-        "checkpoint.keep": window.sides.timeline.show_keeping,
-        "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
 
 
