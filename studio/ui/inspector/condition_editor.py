@@ -61,9 +61,7 @@ class ConditionEditor(QWidget):
         self.body.edited.connect(self._on_body_edited)
         self._pages: dict[str, QWidget] = {}
         """One is shown. No stack: that would keep the height of the highest."""
-        self._add_pages()
-        for page in self._pages.values():
-            column.addWidget(page)
+        self._add_pages(column)
         self._chip = Chip(theme, "")
         column.addLayout(self._make_label_row())
 
@@ -84,7 +82,7 @@ class ConditionEditor(QWidget):
             self.body.show_value(condition.body)
         self._chip.set_text(describe(condition))
 
-    def _add_pages(self) -> None:
+    def _add_pages(self, column: QVBoxLayout) -> None:
         for field in (self.expression, self.body):
             field.undo_requested.connect(self.undo_requested)
             field.redo_requested.connect(self.redo_requested)
@@ -94,6 +92,8 @@ class ConditionEditor(QWidget):
         self._pages["expression"] = self._with_hint(self.expression, hint)
         hint = tr("Returns true or false; runs in the worker process of this workflow. In scope: text, value, type.")
         self._pages["python"] = self._with_hint(self.body, hint)
+        for page in self._pages.values():
+            column.addWidget(page)
 
     def _with_hint(self, editor: QWidget, hint: str) -> QWidget:
         holder = QWidget()
