@@ -37,6 +37,11 @@ def state_dir() -> Path:
     return _made(Path(platformdirs.user_state_dir(APP, appauthor=False)))
 
 
+def log_dir() -> Path:
+    """``studio.log``, ``crash.txt``."""
+    return _made(state_dir() / "logs")
+
+
 def cache_dir() -> Path:
     """What can be made again."""
     return _made(Path(platformdirs.user_cache_dir(APP, appauthor=False)))

@@ -312,6 +312,7 @@ WINDOW = (
 
 HELP = (
     Action("app.palette", "All commands…", "Help", 0, "command", ("Ctrl+Shift+P",), palette=False),
+    Action("app.log", "Show log", "Help", 1, "", hint="Open the folder with what went wrong in the program"),
     Action("app.about", "About Superstep Studio", "Help", 1, "info"),
 )  # fmt: skip
 

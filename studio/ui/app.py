@@ -62,6 +62,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     """One window from its first paint to the end of everything it started."""
     from studio.bridge.workspaces import Workspaces
     from studio.settings.preferences import read_preferences
+    from studio.ui.faults import Faults
     from studio.ui.main_window import MainWindow
     from studio.ui.theme import Theme
 
@@ -73,6 +74,8 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     window = MainWindow(theme, preferences, workspaces)
     closed = asyncio.Event()
     window.closed.connect(closed.set)
+    faults = Faults(window.say)
+    faults.begin(asyncio.get_running_loop())
     window.show_first(files)
     try:
         await asyncio.sleep(0)
@@ -90,3 +93,4 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
         await workspaces.close_all()
         window.deleteLater()
         await asyncio.sleep(0)
+        faults.end()

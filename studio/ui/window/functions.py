@@ -32,6 +32,7 @@ def functions(window: MainWindow) -> dict[str, Function]:
         "app.palette": window.palettes.show_commands,
         "app.settings": window.pages.show_settings,
         "app.quit": window.close_window,
+        "app.log": partial(_show_log, window),
         "app.about": partial(_about, window),
     }
 
@@ -282,3 +283,14 @@ def _about(window: MainWindow) -> None:
         number = tr("from a checkout")
     detail = tr("Draw, run, step, rewind, branch and export agent workflows.\nMIT licence. Qt {qt}.")
     inform(window.theme, window, f"Superstep Studio {number}", detail.format(qt=qVersion()))
+
+
+def _show_log(window: MainWindow) -> None:
+    from PySide6.QtCore import QUrl
+    from PySide6.QtGui import QDesktopServices
+
+    from studio.ui.faults import log_file
+
+    folder = log_file().parent
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        window.say(tr("The log is in {folder}.").format(folder=folder))
