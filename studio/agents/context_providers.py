@@ -124,7 +124,8 @@ class HistoryProvider(ContextProvider):
         if self.store_outputs and context.response is not None:
             kept += context.response.messages
         if kept:
-            await self.save_messages(session, [unsigned(message) for message in kept], state)
+            plain = [message if ATTRIBUTION not in message.extra else unsigned(message) for message in kept]
+            await self.save_messages(session, plain, state)
 
 
 def unsigned(message: Message) -> Message:

@@ -256,7 +256,7 @@ class ToolLoop:
             self.updates(AgentUpdate(tuple(parts), role, self.author))
 
 
-def _without_approvals(messages: Iterable[Message]) -> list[Message]:
+def _without_approvals(messages: Sequence[Message]) -> list[Message]:
     """Models know calls and results only, not who was asked in between."""
     return pending.without(messages, (ApprovalRequest, ApprovalResponse))
 

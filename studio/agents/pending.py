@@ -188,11 +188,15 @@ def dump(batch: Batch) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------------------- what the model is shown
 
 
-def without(messages: Iterable[Message], drop: tuple[type, ...]) -> list[Message]:
+def without(messages: Sequence[Message], drop: tuple[type, ...]) -> list[Message]:
     """The messages without parts of these types; a message that is empty then is left out."""
-    kept: list[Message] = []
+    free_of = frozenset(drop).isdisjoint
+    kept = [message for message in messages if free_of(map(type, message.parts))]
+    if len(kept) == len(messages):  # nearly always; a whole conversation is looked through in every turn
+        return kept
+    kept.clear()
     for message in messages:
-        parts = tuple(p for p in message.parts if not isinstance(p, drop))
+        parts = tuple(part for part in message.parts if type(part) not in drop)
         if len(parts) == len(message.parts):
             kept.append(message)
         elif parts:
