@@ -21,8 +21,13 @@ _WORDS = (
     b'"~a","response","send","input","answer","request","output"],"executors":"state":{"memory":[],"calls":"history"'
     b'{"answers":{"open":{"order":[{"state":{}}}},"b":"cache":[{"full_conversation":{"@":"session":{"id":{"#":1},'
     b'"messages":{"@":1},"state":{}}}},"x":{"m":[["m1.","a1",null,["~r",{"@":1},"a",["~y",[{"#":1}]]],0,"i1.'
+    b'"s":{"f":{"r":[["state":{"tool_batch":[{"kind":"ask","id":"approval_"open":{"answers":{"order":["~t",["cache":'
+    b'["~t",{"@":"usage"],"stop"],["~usage","tool_calls"]]],1,null,"response"]]}'
+    b'{"x":{"a":{"full_conversation":["~t",{"@":1}],"session":{"id":{"#":1},"messages":{"@":1},"state":{}}}},"b":1,'
+    b'"m":[[1,"a",["~r",{"@":1},"a",["~y",[{"#":1}]]],1,null,"response"]]}'
 )
-"""What bodies are made of: deflated against this, a small record stays small."""
+"""What bodies are made of, the commonest last: deflated against this, a small record stays small. Another text here is
+another :data:`studio.checkpoints.database.VERSION`."""
 _MISSING = object()
 
 State = dict[str, tuple[Any, Packed]]

@@ -15,7 +15,7 @@ from studio.checkpoints.store import StoreError
 
 _Given = TypeVar("_Given")
 
-VERSION = 2
+VERSION = 3
 _APPLICATION = 0x53555053
 _BRIEF = 0.004
 """Seconds to wait for another process's lock on the loop; longer waits go to a thread."""

@@ -156,6 +156,12 @@ async def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="newer version"):
         SqliteStore(newer, Codec())
+    early = tmp_path / "early.db"
+    with sqlite3.connect(early) as connection:
+        connection.execute("PRAGMA user_version=2")
+    connection.close()
+    with pytest.raises(StoreError, match="early version of the program; move it away"):
+        SqliteStore(early, Codec())
 
 
 async def test_a_file_that_lost_content_says_so(tmp_path: Path) -> None:
