@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from studio.agents.call_assembler import CallAssembler
+from studio.agents.cost import told_cost
 from studio.agents.errors import ErrorKind, ProviderError
 from studio.agents.failures import from_body, looks_like_error
 from studio.agents.messages import AgentReply, Message, Part, Reasoning, Text, ToolCall, Usage
@@ -195,9 +196,11 @@ def _usage(body: Mapping[str, Any]) -> Usage:
         value = of.get(key) if isinstance(of, dict) else None
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    cost = body.get("cost")  # OpenRouter says what a call cost
     return Usage(
         count(body, "prompt_tokens"),
         count(body, "completion_tokens"),
         count(body.get("prompt_tokens_details"), "cached_tokens"),
         count(body.get("completion_tokens_details"), "reasoning_tokens"),
+        cost=told_cost(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0 else None,
     )

@@ -51,6 +51,8 @@ class ClientSettings:
     api_key: str = field(default="", repr=False)
     """Empty: the server wants none."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict)
+    """Parameters of every address, for the version of an Azure address; never a secret."""
     model: str = ""
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     tries: int = 3
@@ -155,6 +157,7 @@ def _build_client(settings: ClientSettings) -> openai.AsyncOpenAI:
         webhook_secret="",
         base_url=settings.base_url,
         default_headers=default_headers(settings),
+        default_query=dict(settings.query) or None,
         max_retries=0,
         http_client=http,
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from studio.agents.cost import Cost
 from studio.checkpoints.quick import quickly_made
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -91,13 +92,15 @@ class ErrorPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of model calls; None is unknown. ``partial``: some calls reported none (shown "≥")."""
+    """Token counts of model calls; None is unknown. ``partial``: some calls reported none (shown "≥"). ``cost``: what
+    they cost by the prices of that moment; None where nothing is paid for or nobody looked."""
 
     input: int | None = None
     output: int | None = None
     cached: int | None = None
     reasoning: int | None = None
     partial: bool = False
+    cost: Cost | None = None
 
     def __add__(self, other: Usage) -> Usage:
         def plus(a: int | None, b: int | None) -> int | None:
@@ -110,6 +113,7 @@ class Usage:
             plus(self.cached, other.cached),
             plus(self.reasoning, other.reasoning),
             self.partial or other.partial or unknown,
+            other.cost if self.cost is None else self.cost if other.cost is None else self.cost + other.cost,
         )
 
 

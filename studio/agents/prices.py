@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
+import tomli_w
+
+from studio.agents.cost import OLD, Cost, told_cost, total
 from studio.agents.messages import Usage
 
-OLD = timedelta(days=180)
-"""A price that is older is shown as old."""
+__all__ = ["OLD", "Cost", "Price", "PriceProblem", "PriceTable", "told_cost", "total"]
 
 
 class PriceProblem(Exception):
@@ -53,44 +55,6 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """Money by currency; currencies are not added up. ``partial``: at least so much ("≥")."""
-
-    amounts: Mapping[str, Decimal] = field(default_factory=dict)
-    as_of: date | None = None
-    """Date of the oldest price in it; None: told by the provider itself."""
-    partial: bool = False
-    without_price: int = 0
-    """Calls in the sum that have no price."""
-
-    def __add__(self, other: Cost) -> Cost:
-        amounts = dict(self.amounts)
-        for currency, amount in other.amounts.items():
-            amounts[currency] = amounts.get(currency, Decimal(0)) + amount
-        dates = [d for d in (self.as_of, other.as_of) if d is not None]
-        return Cost(
-            amounts,
-            min(dates) if dates else None,
-            self.partial or other.partial,
-            self.without_price + other.without_price,
-        )
-
-    def is_old(self, today: date) -> bool:
-        """Whether a price in it should be looked up again."""
-        return self.as_of is not None and today - self.as_of > OLD
-
-
-def total(costs: Iterable[Cost | None]) -> Cost | None:
-    """The sum; a None is a call without price and makes it "at least". None: no call has a price."""
-    found = Cost()
-    known = False
-    for cost in costs:
-        known = known or cost is not None
-        found = found + (Cost(partial=True, without_price=1) if cost is None else cost)
-    return found if known else None
-
-
-@dataclass(frozen=True, slots=True)
 class PriceTable:
     """Prices in the order of the file; the first that fits counts."""
 
@@ -107,6 +71,10 @@ class PriceTable:
             raise PriceProblem("The price table has no list of [[model]] entries")
         return PriceTable(tuple(_price(entry, number) for number, entry in enumerate(entries, 1)))
 
+    def to_toml(self) -> str:
+        """The text of a ``prices.toml`` with these prices."""
+        return tomli_w.dumps({"model": [_entry(price) for price in self.prices]})
+
     def price(self, provider: str, model: str) -> Price | None:
         """The price of a model; None: none is known."""
         return next((price for price in self.prices if price.fits(provider, model)), None)
@@ -115,11 +83,6 @@ class PriceTable:
         """The cost of one call; None: no price, or nothing is known of its tokens."""
         price = self.price(provider, model)
         return None if price is None or usage is None else price.of(usage)
-
-
-def told_cost(amount: float | str, currency: str = "USD") -> Cost:
-    """A cost that the provider itself told for a call; it wins over the table."""
-    return Cost({currency: Decimal(str(amount))})
 
 
 def _price(entry: Mapping[str, Any], number: int) -> Price:
@@ -151,3 +114,12 @@ def _amount(entry: Mapping[str, Any], name: str, where: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         raise PriceProblem(f"{where} has no price for {name}")
     return Decimal(str(value))
+
+
+def _entry(price: Price) -> dict[str, Any]:
+    found: dict[str, Any] = {"match": price.match, "as_of": price.as_of, "currency": price.currency, "per": price.per}
+    for name in ("input", "cached_input", "output"):
+        amount: Decimal | None = getattr(price, name)
+        if amount is not None:
+            found[name] = int(amount) if amount == int(amount) else float(amount)
+    return found | {name: text for name in ("provider", "source") if (text := getattr(price, name))}

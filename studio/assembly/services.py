@@ -4,74 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from studio.agents.client import ChatClient, ChatRequest, ChunkSink, RunHooks
-from studio.agents.connection import ClientSettings
-from studio.agents.errors import ProviderError
-from studio.agents.messages import AgentReply
+from studio.agents.client import ChatClient
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.openai_client import OpenAIChatClient
 from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
+from studio.assembly.price_book import PriceBook
+from studio.assembly.profile_client import ProfileClient
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.document.runners import all_agents, spoken_name
 from studio.files import FileProblem, read_workflow
 from studio.settings import trust
 from studio.settings.preferences import Preferences
-from studio.settings.profiles import REFERENCES, Profile, Profiles
-from studio.settings.secrets import SecretProblem, Secrets
+from studio.settings.profiles import Profile, Profiles, read_profiles, write_profiles
+from studio.settings.secrets import Secrets
 from studio.workers import Worker
-
-
-class ProfileClient:
-    """A chat client of one profile. Its secrets are resolved at the first call, so that a plan can be made without."""
-
-    def __init__(self, profile: Profile, secrets: Secrets) -> None:
-        self._profile = profile
-        self._secrets = secrets
-        self._client: OpenAIChatClient | None = None
-        self._opening = asyncio.Lock()
-
-    @property
-    def model(self) -> str:
-        """The model of the profile."""
-        return self._profile.model
-
-    def retry_now(self) -> None:
-        """Ends all waits before a further try."""
-        if self._client is not None:
-            self._client.retry_now()
-
-    async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
-        """One model call. Raises :class:`ProviderError`, also for a secret that cannot be had."""
-        async with self._opening:
-            if self._client is None:
-                self._client = OpenAIChatClient(await self._settings())
-        return await self._client.complete(request, chunk=chunk, hooks=hooks)
-
-    async def close(self) -> None:
-        """Gives connections up; the next call reads the secrets again."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
-
-    async def _settings(self) -> ClientSettings:
-        profile = self._profile
-        try:
-            key = await self._secrets.resolve(profile.key_ref, profile.name)
-            headers = {
-                name: await self._secrets.resolve(value, profile.name) if value.startswith(REFERENCES) else value
-                for name, value in profile.headers.items()
-            }
-        except SecretProblem as problem:
-            raise ProviderError("bad_key", str(problem)) from problem
-        newer = profile.kind in ("openai", "azure")
-        return ClientSettings(
-            profile.base_url, key, headers, profile.model, limit_name="max_completion_tokens" if newer else "max_tokens"
-        )
 
 
 def offline_model(workflow: Workflow) -> OfflineModel:
@@ -141,6 +93,8 @@ class ServiceSource:
         self._retired: list[ChatClient] = []
         self._workers: dict[tuple[str, ...], Worker] = {}
         self.mcp = McpServers(secrets)
+        self.prices = PriceBook()
+        self._writing: set[asyncio.Task[None]] = set()
 
     def services(self, workflow: Workflow, folder: Path | None = None) -> Services:
         """What a plan of this document needs. Starts nothing. ``folder``: where the file is, for linked workflows."""
@@ -167,7 +121,7 @@ class ServiceSource:
         clients += [client for _, client in self._offline.values()]
         closing = [c.close() for c in (*clients, *self._retired)] + [w.close() for w in self._workers.values()]
         self._clients, self._offline, self._workers, self._retired = {}, {}, {}, []
-        await asyncio.gather(self.mcp.close(), *closing, return_exceptions=True)
+        await asyncio.gather(self.mcp.close(), *self._writing, *closing, return_exceptions=True)
 
     # --------------------------------------------------------------------------------------------------- internal
 
@@ -209,9 +163,14 @@ class ServiceSource:
             return known[1]
         if known is not None:
             self._retired.append(known[1])  # a run may still use it
-        client = ProfileClient(profile, self._secrets)
+        client = ProfileClient(profile, self._secrets, prices=self.prices, learned=self._keep_learned)
         self._clients[profile.name] = (profile, client)
         return client
+
+    def _keep_learned(self, name: str, _parameter: str, switches: Mapping[str, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(asyncio.to_thread(_keep_switches, name, switches))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
 
     def _offline_client(self, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
         agents = [(n.id, n.name, n.instructions) for n in all_agents(workflow)]
@@ -224,3 +183,12 @@ class ServiceSource:
         client = offline_client(offline_model(workflow))
         self._offline[key] = (content, client)
         return client
+
+
+def _keep_switches(name: str, switches: Mapping[str, Any]) -> None:
+    """Keeps with the profile what a refusal taught, so that the next start is not refused again."""
+    profiles = read_profiles()[0]
+    profile = profiles.find(name)
+    if profile is not None and not profile.offline and dict(profile.switches) != dict(switches):
+        with contextlib.suppress(OSError):  # it is learned again then
+            write_profiles(profiles.with_profile(replace(profile, switches=switches)))

@@ -369,12 +369,13 @@ class RunViews:
         view = self._invocation(event.invocation)
         if view is None:
             return
-        if event.usage is not None:
-            view.usage = event.usage if view.usage is None else view.usage + event.usage
+        if event.usage is not None or not event.error:
+            told = event.usage if event.usage is not None else Usage()  # nothing told is not nothing used
+            view.usage = told if view.usage is None else view.usage + told
             view.tokens = view.usage.output if view.usage.output is not None else view.tokens
             node = self._node(event.inside[0] if event.inside else event.node)
-            node.usage = event.usage if node.usage is None else node.usage + event.usage
-            self.usage = event.usage if self.usage is None else self.usage + event.usage
+            node.usage = told if node.usage is None else node.usage + told
+            self.usage = told if self.usage is None else self.usage + told
         if event.error:
             self._piece(event.invocation, StreamPiece("error", event.error))
 

@@ -77,6 +77,15 @@ class SuperstepView:
     answers: list[AnswerView] = field(default_factory=list)
     checkpoint: str | None = None
 
+    def usage(self, all_invocations: Mapping[str, InvocationView]) -> Usage | None:
+        """Tokens and cost of all its model calls, those inside sub-workflows too; None if there were none."""
+        total: Usage | None = None
+        for key in self.invocations:
+            view = all_invocations.get(key)
+            if view is not None and view.usage is not None:
+                total = view.usage if total is None else total + view.usage
+        return total
+
     def worked(self, all_invocations: Mapping[str, InvocationView], now: float) -> float:
         """Seconds in which at least one of its nodes ran: a pause at a breakpoint inside it is not counted."""
         end = self.ended if self.ended is not None else max(now, self.started)

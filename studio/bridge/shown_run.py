@@ -194,4 +194,5 @@ def usage_since(before: Usage | None, now: Usage | None) -> Usage | None:
         since(before.cached, now.cached),
         since(before.reasoning, now.reasoning),
         now.partial,
+        now.cost.since(before.cost) if now.cost is not None else None,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from studio.agents.client import ChatOptions, ChatRequest, NoHooks
 from studio.agents.errors import ProviderError
 from studio.agents.messages import user
-from studio.assembly.services import ProfileClient
+from studio.assembly.profile_client import ProfileClient
 from studio.cli.exits import DONE, FAILED, usage
 from studio.settings import places
 from studio.settings.profiles import Profile, read_profiles

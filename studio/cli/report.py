@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from studio.agents.cost import Cost
 from studio.agents.messages import AgentUpdate, Usage
 from studio.assembly import value_text
 from studio.cli.lines import LineWriter
@@ -36,8 +37,9 @@ class Report:
 
     def append(self, event: ev.Event) -> None:
         """The next event of the run."""
-        if isinstance(event, ev.ModelCallFinished) and event.usage is not None:
-            self._usage = event.usage if self._usage is None else self._usage + event.usage
+        if isinstance(event, ev.ModelCallFinished) and (event.usage is not None or not event.error):
+            told = event.usage if event.usage is not None else Usage()  # nothing told is not nothing used
+            self._usage = told if self._usage is None else self._usage + told
         if isinstance(event, ev.OutputYielded) and not event.intermediate:
             self._outputs.append(event.data)
         if isinstance(event, ev.SuperstepFinished) and not event.inside:
@@ -109,6 +111,8 @@ class Report:
         self._say(f"The run is {state.value}.")
         for data in outputs:
             print(_text(data), file=self._out)
+        if self._usage is not None and self._usage.cost is not None:
+            self._say(f"Cost: {_money(self._usage.cost)}")
         if state in (RunState.FAILED, RunState.CANCELLED) and not self._stream:
             for data in join_updates(self._outputs[self._whole :]):
                 self._say(f"Cut off, not an output: {_text(data)}")
@@ -121,6 +125,13 @@ class Report:
             )
             self._say(f"  Answer with {again}=JSON")
         self._out.flush()
+
+
+def _money(cost: Cost) -> str:
+    """The amounts, or that nobody knows them."""
+    amounts = " + ".join(f"{amount:f} {currency}" for currency, amount in cost.amounts.items())
+    unknown = f" ({cost.without_price} calls have no price)" if cost.without_price else ""
+    return f"{'at least ' if cost.partial and amounts else ''}{amounts or 'not known'}{unknown}"
 
 
 def _text(data: object) -> str:

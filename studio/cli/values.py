@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from studio.agents.cost import Cost
 from studio.agents.messages import (
     AgentReply,
     AgentRequest,
@@ -59,9 +60,22 @@ def shown(value: Any) -> Any:
 
 
 def usage(value: Usage) -> dict[str, Any]:
-    """Token counts."""
+    """Token counts and cost; what is not known is left out."""
     counts = {"input": value.input, "output": value.output, "cached": value.cached, "reasoning": value.reasoning}
-    return {**{name: n for name, n in counts.items() if n is not None}, **({"partial": True} if value.partial else {})}
+    found: dict[str, Any] = {name: n for name, n in counts.items() if n is not None}
+    if value.partial:
+        found["partial"] = True
+    if value.cost is not None:
+        found["cost"] = cost(value.cost)
+    return found
+
+
+def cost(value: Cost) -> dict[str, Any]:
+    """Amounts by currency as texts; ``partial``: at least so much, ``without_price``: calls that no price fits."""
+    found: dict[str, Any] = {currency: f"{amount:f}" for currency, amount in value.amounts.items()}
+    if value.partial:
+        found["partial"] = True
+    return found | ({"without_price": value.without_price} if value.without_price else {})
 
 
 def _text_and_parts(value: Message | AgentUpdate) -> dict[str, Any]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from studio.agents import messages as m
+from studio.agents.cost import Cost
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage, UnknownType
 from studio.checkpoints.quick import maker
 from studio.engine.values import (
@@ -44,6 +47,7 @@ _CLASSES: dict[str, type] = {
     "usage_part": m.UsagePart,
     "message": m.Message,
     "usage": m.Usage,
+    "cost": Cost,
     "agent_reply": m.AgentReply,
     "agent_update": m.AgentUpdate,
     "request": m.AgentRequest,
@@ -63,6 +67,10 @@ _CLASSES: dict[str, type] = {
     "checkpoint": Checkpoint,
     "a_tuple": _Tuple,
 }
+
+
+_TEXTS: dict[str, Callable[[str], Any]] = {"decimal": Decimal, "date": date.fromisoformat}
+"""Values of the standard library that are written as texts."""
 
 
 class _Shape:
@@ -146,6 +154,8 @@ class Codec:
         if shape is None:
             if isinstance(value, bytes):
                 return "bytes", {"base64": base64.b64encode(value).decode("ascii")}
+            if isinstance(value, Decimal | date):
+                return ("decimal" if isinstance(value, Decimal) else "date"), {"text": str(value)}
             raise UnknownType(
                 f"A value of type {kind.__module__}.{kind.__qualname__} cannot be saved; "
                 "give the store's codec its class, or use plain data"
@@ -165,6 +175,8 @@ class Codec:
         if shape is None:
             if tag == "bytes":
                 return base64.b64decode(fields["base64"])
+            if tag in _TEXTS:
+                return _TEXTS[tag](fields["text"])
             raise UnknownType(f"A saved value has the unknown type {tag!r}")
         values = dict(fields)
         for name in shape.tuples:
@@ -206,6 +218,8 @@ class Codec:
             return lambda conversation, executor, reply: m.AgentResponse(executor, reply, tuple(conversation))
         if tag == "bytes":
             return base64.b64decode
+        if tag in _TEXTS:
+            return _TEXTS[tag]
         long = tag[1:] if tag[0] == "." else next((name for name, short in _LONG_TAGS.items() if short == tag), tag)
         shape = self._by_tag.get(long)
         if shape is None:

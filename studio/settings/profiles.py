@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from studio.settings import keeping, places
+from studio.settings.profile_options import ProfileOptions, read_options, write_options
 
 OFFLINE_NAME = "Offline model"
 REFERENCES = ("env:", "keychain:", "session:")
@@ -21,7 +22,8 @@ REFERENCES = ("env:", "keychain:", "session:")
 @dataclass(frozen=True, slots=True)
 class Profile:
     """``kind`` is a key of :func:`presets`; ``key_ref`` and the values of ``headers`` are references to secrets
-    (:data:`REFERENCES`) or, for headers, plain texts. ``kept``: entries of newer versions."""
+    (:data:`REFERENCES`) or, for headers, plain texts. ``switches``: how the server wants to be spoken to, where that
+    differs from its kind. ``probe``: what a probe found, with its date. ``kept``: entries of newer versions."""
 
     name: str
     kind: str = "other"
@@ -29,6 +31,9 @@ class Profile:
     key_ref: str = ""
     model: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    options: ProfileOptions = field(default_factory=ProfileOptions)
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    probe: Mapping[str, Any] = field(default_factory=dict)
     kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -51,6 +56,8 @@ class Preset:
     variable: str = ""
     key: str = "maybe"
     note: str = ""
+    api_version: str = ""
+    """Of a dated address: the version that a new profile asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,8 @@ def read_profiles() -> tuple[Profiles, tuple[str, ...]]:
         elif (secret := _literal_secret(profile)) is not None:
             problems.append(f"profiles.toml: {profile.name} holds {secret} itself; only a reference is allowed.")
         else:
+            bad = read_options(entry.get("options"))[1]
+            problems += [f"profiles.toml: {profile.name}: {name} has a value that is not possible." for name in bad]
             found[profile.name] = profile
     default = data.get("default")
     return Profiles(tuple(found.values()), default if default in found else OFFLINE_NAME), tuple(problems)
@@ -130,6 +139,7 @@ def references(profiles: Iterable[Profile]) -> set[str]:
 
 
 _FIELDS = ("name", "kind", "base_url", "key_ref", "model")
+_TABLES = ("switches", "probe")
 
 
 def _profile(entry: Any) -> Profile | None:
@@ -139,7 +149,8 @@ def _profile(entry: Any) -> Profile | None:
     headers = entry.get("headers", {})
     if not name or not isinstance(headers, dict):
         return None
-    kept = {k: v for k, v in entry.items() if k not in (*_FIELDS, "headers")}
+    tables = {name: found for name in _TABLES if isinstance(found := entry.get(name), dict)}
+    kept = {k: v for k, v in entry.items() if k not in (*_FIELDS, *_TABLES, "headers", "options")}
     return Profile(
         name,
         entry.get("kind", "other"),
@@ -147,6 +158,9 @@ def _profile(entry: Any) -> Profile | None:
         entry.get("key_ref", "").strip(),
         entry.get("model", "").strip(),
         {str(k): str(v) for k, v in headers.items()},
+        read_options(entry.get("options"))[0],
+        tables.get("switches", {}),
+        tables.get("probe", {}),
         kept,
     )
 
@@ -157,4 +171,10 @@ def _literal_secret(profile: Profile) -> str | None:
 
 def _entry(profile: Profile) -> dict[str, Any]:
     data: dict[str, Any] = {f: v for f in _FIELDS if (v := getattr(profile, f)) is not None}
-    return data | dict(profile.kept) | ({"headers": dict(profile.headers)} if profile.headers else {})
+    tables: dict[str, Any] = {
+        "headers": dict(profile.headers),
+        "options": write_options(profile.options),
+        "switches": dict(profile.switches),
+        "probe": dict(profile.probe),
+    }
+    return data | dict(profile.kept) | {name: table for name, table in tables.items() if table}

@@ -73,7 +73,7 @@ def test_pasted_addresses_are_cleaned() -> None:
 def test_presets_are_complete() -> None:
     assert profiles.presets()["ollama"].base_url == "http://localhost:11434/v1"
     assert profiles.presets()["offline"].base_url == OFFLINE.base_url
-    assert len(profiles.presets()) == 15
+    assert len(profiles.presets()) == 16
 
 
 def test_recent_files_the_latest_first_without_doubles(tmp_path: Path) -> None:

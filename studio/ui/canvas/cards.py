@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.agents.messages import Usage
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import NodeView
 from studio.document.lines import counts
@@ -28,9 +27,10 @@ from studio.document.problems import Problem
 from studio.document.types import split, yields
 from studio.ui.paint import ChipLook, OctagonVariant
 from studio.ui.paint.breakpoint_look import look_at_node
-from studio.ui.paint.numbers import seconds_text, tokens_text
+from studio.ui.paint.numbers import seconds_text
 from studio.ui.text import tr
-from studio.ui.widgets.sources import counted
+from studio.ui.widgets.costs import cost_words
+from studio.ui.widgets.sources import counted, tokens_short
 
 PortLook = Literal["", "circle", "double", "square"]
 
@@ -215,18 +215,13 @@ def _footer(view: NodeView | None) -> tuple[tuple[str, str], ...]:
     parts: list[tuple[str, str]] = []
     if view.invocations > 1:
         parts.append(("", f"×{view.invocations}"))
-    if (tokens := usage_tokens(view.usage)) is not None:
+    if tokens := tokens_short(view.usage):
         parts.append(("tokens", tokens))
+    if view.usage is not None and view.usage.cost is not None and view.usage.cost.amounts:
+        parts.append(("cost", cost_words(view.usage)))
     if view.seconds or view.status not in ("running", "stopped"):
         parts.append(("clock", seconds_text(view.seconds)))
     return tuple(parts)
-
-
-def usage_tokens(usage: Usage | None) -> str | None:
-    """Input and output tokens together, or None if nobody reported any."""
-    if usage is None or (usage.input is None and usage.output is None):
-        return None
-    return ("≥ " if usage.partial else "") + tokens_text((usage.input or 0) + (usage.output or 0))
 
 
 # ------------------------------------------------------------------------------------------------ junctions

@@ -14,6 +14,7 @@ from studio.ui.inspector.small_parts import Card, Facts, MessageRow, estimate, s
 from studio.ui.paint.numbers import count_text, seconds_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.costs import cost_details, cost_words
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.section import Section
@@ -103,6 +104,8 @@ class LastRun(Page):
         if view.ended is not None:
             facts.add(tr("Time"), seconds_text(view.ended - view.started))
         facts.add(tr("Tokens"), usage_text(view.usage))
+        if cost := cost_words(view.usage):
+            facts.add(tr("Cost"), f"{cost}. {cost_details(view.usage)}")
         runs = self._workspace.run.nodes.get(self._node)
         if runs is not None and runs.invocations > 1:
             facts.add(tr("Ran"), tr("{count} times in this run").format(count=runs.invocations))

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from studio.engine import events as ev
 from studio.ui.text import tr
-from studio.ui.widgets.sources import counted
+from studio.ui.widgets.costs import cost_words
+from studio.ui.widgets.sources import counted, usage_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _QUIET = ("t", "node", "superstep", "inside", "invocation")
@@ -42,6 +43,9 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
             return tr("{count} to {model}").format(count=count, model=event.model or tr("the model"))
         case ev.LinePrinted():
             return event.text
+        case ev.ModelCallFinished(error=""):
+            words = (usage_words(event.usage) or tr("tokens not told"), cost_words(event.usage), event.finish_reason)
+            return " · ".join(word for word in words if word)
         case ev.StatusChanged():
             return event.state.replace("_", " ").lower()
     parts = []

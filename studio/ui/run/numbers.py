@@ -6,6 +6,7 @@ from studio.agents.messages import Usage
 from studio.bridge.run_views import InvocationView
 from studio.ui.paint.numbers import count_text, seconds_text
 from studio.ui.text import tr
+from studio.ui.widgets.costs import cost_words
 
 
 def used(usage: Usage | None) -> int:
@@ -21,5 +22,7 @@ def lane_meta(view: InvocationView, now: float) -> str:
         parts.append(tr("{count} tok").format(count=count_text(view.tokens)))
         if spent > 0.2:
             parts.append(f"{view.tokens / spent:.0f}/s")
+    if cost := cost_words(view.usage):
+        parts.append(cost)
     parts.append(seconds_text(spent))
     return " · ".join(parts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from studio.agents.messages import Usage
 from studio.bridge.run_views import AnswerView, InvocationView, SuperstepView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import ENDED, RunState
@@ -13,7 +14,8 @@ from studio.document.lines import name_of
 from studio.document.model import Workflow
 from studio.ui.paint.numbers import seconds_text
 from studio.ui.text import tr
-from studio.ui.widgets.sources import counted, target_names
+from studio.ui.widgets.costs import cost_words
+from studio.ui.widgets.sources import counted, target_names, usage_words
 
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
 
@@ -28,6 +30,8 @@ class Row:
     status: str = ""
     bars: tuple[tuple[float, float, str], ...] = ()
     time: str = ""
+    usage: str = ""
+    """Tokens and cost of a superstep, in words."""
 
 
 def rows(workspace: Workspace, now: float) -> list[Row]:
@@ -47,7 +51,9 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
         bars = tuple(_bar(view, first, before, whole, now) for view in views)
         status = step_status(step, views)
         if views or step.ended is not None:
-            made.append(Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(spent)))
+            used = _used(step.usage(run.invocations))
+            row = Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(spent), used)
+            made.append(row)
         before += spent
         last_end = end
     if run.state in _HELD and run.queued:
@@ -56,6 +62,10 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
     if shown:
         made.append(Row("outputs", 0, tr("Outputs"), time=str(shown)))
     return made
+
+
+def _used(usage: Usage | None) -> str:
+    return " · ".join(words for words in (usage_words(usage), cost_words(usage)) if words)
 
 
 def _said(workspace: Workspace, answer: AnswerView) -> str:

@@ -41,9 +41,10 @@ class SuperstepModel(QAbstractListModel):
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             number = f"{row.number} " if row.kind in ("superstep", "next") else ""
-            return f"{number}{row.title}, {row.status or row.kind}, {row.time}"
+            used = f", {row.usage}" if row.usage else ""
+            return f"{number}{row.title}, {row.status or row.kind}, {row.time}{used}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.title
+            return "\n".join(text for text in (row.title, row.usage) if text)
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

@@ -1,4 +1,4 @@
-"""Tokens and time of the run that is shown, as chips."""
+"""Tokens, cost and time of the run that is shown, as chips."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from studio.bridge.workspace import Workspace
 from studio.ui.paint.numbers import seconds_text
 from studio.ui.theme import Theme
+from studio.ui.widgets.costs import cost_details, cost_words
 from studio.ui.widgets.labels import Chip
 from studio.ui.widgets.sources import usage_words
 
@@ -18,11 +19,14 @@ class RunTotals(QWidget):
         super().__init__(parent)
         self._workspace: Workspace | None = None
         self._tokens = Chip(theme, "", "own:tokens")
+        self._cost = Chip(theme, "", "own:cost")
+        self._cost.setObjectName("run_cost")
         self._time = Chip(theme, "", "clock")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
         row.addWidget(self._tokens)
+        row.addWidget(self._cost)
         row.addWidget(self._time)
         self._show()
 
@@ -42,8 +46,11 @@ class RunTotals(QWidget):
         run = self._workspace.run if self._workspace is not None else None
         tokens = usage_words(run.usage) if run is not None else ""
         seconds = run.seconds if run is not None else 0.0
+        cost = cost_words(run.usage) if run is not None else ""
         self._tokens.setVisible(bool(tokens))
+        self._cost.setVisible(bool(cost))
+        self._cost.setToolTip(cost_details(run.usage) if run is not None else "")
         self._time.setVisible(seconds > 0)
-        for chip, text in ((self._tokens, tokens), (self._time, seconds_text(seconds))):
+        for chip, text in ((self._tokens, tokens), (self._cost, cost), (self._time, seconds_text(seconds))):
             if chip.text != text:
                 chip.set_text(text)

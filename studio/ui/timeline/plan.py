@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from studio.bridge.run_views import BranchView, CheckpointView
-from studio.ui.paint.numbers import tokens_text
 from studio.ui.text import tr
+from studio.ui.widgets.costs import cost_words
+from studio.ui.widgets.sources import tokens_short
 
 Glyph = Literal["input", "superstep", "answers", "finished", "broken"]
 
@@ -210,8 +211,7 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
     }
     parts = [words.get(branch.state, ""), tr("in {owner}").format(owner=branch.elsewhere) if branch.elsewhere else ""]
     if branch.usage is not None:
-        total = (branch.usage.input or 0) + (branch.usage.output or 0)
-        parts.append(tokens_text(total))
+        parts += [tokens_short(branch.usage), cost_words(branch.usage)]
     if branch.seconds:
         parts.append(f"{branch.seconds:.0f} s")
     places = [columns[v.checkpoint] for v in own]

@@ -60,6 +60,13 @@ def usage_words(usage: Usage | None) -> str:
     return sign + counted(number, tr("1 token"), tr("{count} tokens"), tokens_text(number))
 
 
+def tokens_short(usage: Usage | None) -> str:
+    """ "10.3 k", "≥" where some reported none; "" if nobody did."""
+    if usage is None or (usage.input is None and usage.output is None):
+        return ""
+    return ("≥ " if usage.partial else "") + tokens_text((usage.input or 0) + (usage.output or 0))
+
+
 def short(name: str, most: int = 40) -> str:
     """A name as it stands in a sentence: at most so many characters."""
     return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
