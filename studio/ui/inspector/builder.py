@@ -8,11 +8,14 @@ from typing import Any, Literal
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from studio.ui.inspector.expand import add_expand
 from studio.ui.inspector.form import Form, Refused, same
+from studio.ui.inspector.offers import code_offers, names_in, template_offers
 from studio.ui.text import tr
 from studio.ui.widgets.buttons import ComboBox
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
+from studio.ui.widgets.completion import Completion
 from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.highlight import FieldHighlighter
 from studio.ui.widgets.segments import SegmentedControl
@@ -159,7 +162,10 @@ def text(
 ) -> Field:
     """A text box; ``marks`` highlights ``{fields}`` or placeholders; ``caption`` follows the text a little later."""
     box = TextBox(form.theme, placeholder, lines=lines)
-    field = Field(form.theme, title, box, hint=hint, resettable=False)
+    field = Field(form.theme, title, box, hint=hint, resettable=marked)
+    add_expand(form.theme, field, box, title)
+    if marks == "fields":
+        box.completion = Completion(form.theme, box, template_offers(form.workflow, form.item))
     if marks:
         FieldHighlighter(box.document(), form.theme, brackets=marks == "prompt")
     if caption is not None:
@@ -188,7 +194,11 @@ def code(
 ) -> Field:
     """Code with highlighting."""
     editor = CodeEditor(form.theme, language, placeholder, lines=lines)
-    field = Field(form.theme, title, editor, hint=hint, resettable=False)
+    field = Field(form.theme, title, editor, hint=hint, resettable=marked)
+    add_expand(form.theme, field, editor, title, language)
+    if language == "python":
+        names = names_in(form.workflow(), form.item, name)
+        editor.completion = Completion(form.theme, editor, code_offers(form.workflow, names))
     form.bind(name, field, typed=typed, shown=shown, marked=marked)
     return field
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -10,17 +10,19 @@ from studio.bridge.workspace import Workspace
 from studio.document.commands import order_cases, set_condition, set_label
 from studio.document.conditions import Condition, Rule
 from studio.document.lines import Line, default_id, leg_id, line, name_of
-from studio.document.model import AgentNode, DirectEdge, FanOutEdge, FunctionNode, SwitchEdge, Workflow
-from studio.document.types import schema, type_names
+from studio.document.model import DirectEdge, FanOutEdge, SwitchEdge, Workflow
+from studio.document.types import type_names
 from studio.ui.inspector import builder
 from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.inspector.form import Form
+from studio.ui.inspector.offers import code_offers, expression_offers, value_fields
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.target import Items
 from studio.ui.inspector.truth_table import Column, TruthTable
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.completion import Completion
 from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
@@ -32,21 +34,7 @@ _NEVER = Condition(rule=Rule(op="or"))
 
 def paths_of(workflow: Workflow, source: str | None) -> list[str]:
     """What a rule about a message of this node can look at."""
-    node = workflow.node(source) if source is not None else None
-    found: object = None
-    if isinstance(node, AgentNode):
-        found = node.output_schema
-    elif isinstance(node, FunctionNode):
-        found = schema(workflow, node.sends)
-    return ["text", "value", *(f"value.{p}" for p in _fields_of(found)), "type"]
-
-
-def _fields_of(found: object, depth: int = 0) -> Iterator[str]:
-    properties = found.get("properties") if isinstance(found, Mapping) else None
-    if isinstance(properties, Mapping) and depth < 3:
-        for name, inner in properties.items():
-            yield str(name)
-            yield from (f"{name}.{p}" for p in _fields_of(inner, depth + 1))
+    return ["text", "value", *(f"value.{p}" for p in value_fields(workflow, source)), "type"]
 
 
 def typed_field(before: object, after: object) -> str:
@@ -78,6 +66,7 @@ class LineFields(QWidget):
         self.editor = ConditionEditor(theme, paths_of(workflow, source), type_names(workflow), always=always)
         self.field = Field(theme, tr("Condition"), self.editor, resettable=False)
         self.editor.edited.connect(self._on_condition_edited)
+        self._offer(theme)
         column.addWidget(self.field)
         self.label = LineField(theme, "")
         self._label_field = Field(theme, tr("Label"), self.label)
@@ -92,6 +81,16 @@ class LineFields(QWidget):
         for typed in (self.editor, self.label):
             typed.undo_requested.connect(stack.undo)
             typed.redo_requested.connect(stack.redo)
+
+    def _offer(self, theme: Theme) -> None:
+        """Completion in expressions and predicates."""
+
+        def workflow() -> Workflow:
+            return self._workspace.document.workflow
+
+        expression, body = self.editor.expression, self.editor.body
+        expression.completion = Completion(theme, expression, expression_offers(workflow, self._id))
+        body.completion = Completion(theme, body, code_offers(workflow, ("text", "value", "type", "state")))
 
     def refresh(self) -> None:
         """Shows the line as it is. Raises ``KeyError`` when it is gone."""

@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, Qt, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.document.model import Workflow
+from studio.ui.inspector.option_facts import facts_of
 from studio.ui.inspector.target import MIXED, Target
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -66,12 +68,25 @@ class Form(QObject):
         self._bindings[name] = binding
         edited: SignalInstance = editor.edited  # type: ignore[attr-defined]
         edited.connect(lambda value, b=binding: self._on_edited(b, value))
+        facts = facts_of(getattr(self.target, "kind", ""), name)
+        if facts is not None:
+            field.set_facts(facts.words, bool(facts.not_exported))
         field.reset.connect(lambda b=binding: self.target.write(b.name, self.target.default(b.name)))
         if isinstance(editor, LineField | TextBox):
             editor.undo_requested.connect(self.workspace.document.undo_stack.undo)
             editor.redo_requested.connect(self.workspace.document.undo_stack.redo)
             editor.left.connect(lambda b=binding: self._show_problem(b))
         return field
+
+    def workflow(self) -> Workflow:
+        """The document as it is now."""
+        return self.workspace.document.workflow
+
+    @property
+    def item(self) -> str:
+        """The id of the one item that is edited; "" for several, or the workflow."""
+        ids: tuple[str, ...] = getattr(self.target, "ids", ())
+        return ids[0] if len(ids) == 1 else ""
 
     def follow(self, refresh: Callable[[], None]) -> None:
         """Also calls ``refresh`` whenever the form shows new values."""

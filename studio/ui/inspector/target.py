@@ -51,6 +51,12 @@ class Items:
         by_id = {i.id: i for i in getattr(self.workspace.document.workflow, self.where)}
         return [by_id[i] for i in self.ids]
 
+    @property
+    def kind(self) -> str:
+        """The kind of all items; "" if they differ."""
+        kinds = {str(getattr(item, "kind", "")) for item in self.items()}
+        return kinds.pop() if len(kinds) == 1 else ""
+
     def read(self, field: str) -> object:
         values = [getattr(item, field) for item in self.items()]
         return values[0] if all(v == values[0] for v in values) else MIXED
@@ -80,6 +86,8 @@ class Items:
 
 class WorkflowFields:
     """The fields of the workflow itself."""
+
+    kind = "workflow"
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace

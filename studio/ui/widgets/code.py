@@ -34,6 +34,8 @@ class CodeEditor(TextBox):
         self._highlighter = CodeHighlighter(self.document(), theme, language)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.completion is not None and self.completion.takes(event):
+            return
         key, leaving = event.key(), self._leaving
         self._leaving = key == Qt.Key.Key_Escape
         plain = event.modifiers() == Qt.KeyboardModifier.NoModifier

@@ -152,6 +152,18 @@ class Field(QWidget):
         self._mark.setVisible(changed)
         self._arrow.setVisible(changed and self._resettable)
 
+    def set_facts(self, words: str, not_exported: bool) -> None:
+        """What the option does, for tooltip, *What's this* and screen readers; whether exported code leaves it out."""
+        self._label.setToolTip(words)
+        self.editor.setAccessibleDescription(words)
+        self.editor.setWhatsThis(words)
+        self._left_out.setToolTip(words)
+        self._left_out.setVisible(not_exported)
+
+    def add_button(self, button: QWidget) -> None:
+        """Puts a small button at the right end of the label row."""
+        self._row.addWidget(button)
+
     def set_problem(self, severity: Severity, message: str) -> None:
         """Shows a problem under the editor; "" takes it away."""
         if message != self._problem:
@@ -174,7 +186,12 @@ class Field(QWidget):
         self._arrow = ResetArrow(self.theme, self)
         self._arrow.clicked.connect(self.reset)
         row.addWidget(self._mark)
+        self._left_out = Label(self.theme, tr("not exported"), "small", "muted", self)
+        self._left_out.hide()
+        row.addSpacing(3)
+        row.addWidget(self._left_out)
         row.addStretch(1)
+        self._row = row
         self._caption = Label(self.theme, "", "small", "muted", self)
         self._caption.hide()
         row.addWidget(self._caption)
@@ -208,6 +225,9 @@ class CheckField(QWidget):
         head.addWidget(self._title)
         self._mark = ChangedMark(theme, self)
         head.addWidget(self._mark)
+        self._left_out = Label(theme, tr("not exported"), "small", "muted", self)
+        self._left_out.hide()
+        head.addWidget(self._left_out)
         head.addStretch(1)
         self._arrow = ResetArrow(theme, self)
         self._arrow.clicked.connect(self.reset)
@@ -249,6 +269,14 @@ class CheckField(QWidget):
 
     def set_caption(self, text: str) -> None:
         """A check box has no caption."""
+
+    def set_facts(self, words: str, not_exported: bool) -> None:
+        """As of a field; its hint says the same already."""
+        self._title.setToolTip(words)
+        self.box.setAccessibleDescription(words)
+        self.box.setWhatsThis(words)
+        self._left_out.setToolTip(words)
+        self._left_out.setVisible(not_exported)
 
     def set_problem(self, severity: Severity, message: str) -> None:
         """Shows a problem under the hint."""

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QTextEdit, QWidget
 
 from studio.ui.theme import Theme
+from studio.ui.widgets.completion import Completion
 from studio.ui.widgets.polish import repolish
 
 MAX_LINES = 12
@@ -46,6 +47,7 @@ class LineField(QLineEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         if mono:
             self.setFont(theme.font("code-small"))
+        self.completion: Completion | None = None
         self.textEdited.connect(self._on_text_edited)
         self.editingFinished.connect(self.left)
 
@@ -65,7 +67,14 @@ class LineField(QLineEdit):
         """Draws the outline of an error."""
         repolish(self, "bad", bad)
 
+    def focusNextPrevChild(self, following: bool) -> bool:
+        if following and self.completion is not None and self.completion.takes_tab():
+            return True
+        return super().focusNextPrevChild(following)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.completion is not None and self.completion.takes(event):
+            return
         if event.matches(QKeySequence.StandardKey.Undo):
             if self.isUndoAvailable():
                 self.undo()
@@ -83,6 +92,8 @@ class LineField(QLineEdit):
 
     def _on_text_edited(self, text: str) -> None:
         self.edited.emit(text)
+        if self.completion is not None and self.hasFocus():
+            self.completion.look()
 
 
 class TextBox(QTextEdit):
@@ -107,6 +118,9 @@ class TextBox(QTextEdit):
         self._showing = False
         self._placeholder = ""
         self.max_lines = MAX_LINES
+        self.fills = False
+        """It has the height that its layout gives, not that of its text."""
+        self.completion: Completion | None = None
         self.setAcceptRichText(False)
         self.setPlaceholderText(placeholder)
         self.setTabChangesFocus(True)
@@ -172,7 +186,14 @@ class TextBox(QTextEdit):
         self.setReadOnly(read_only)
         repolish(self, "read", read_only)
 
+    def focusNextPrevChild(self, following: bool) -> bool:
+        if following and self.completion is not None and self.completion.takes_tab():
+            return True
+        return super().focusNextPrevChild(following)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.completion is not None and self.completion.takes(event):
+            return
         if event.matches(QKeySequence.StandardKey.Undo):
             if self.document().isUndoAvailable():
                 self.undo()
@@ -211,11 +232,15 @@ class TextBox(QTextEdit):
     def _on_text_changed(self) -> None:
         if not self._showing:
             self.edited.emit(self.toPlainText())
+            if self.completion is not None and self.hasFocus():
+                self.completion.look()
 
     def _on_document_size_changed(self, _size: object) -> None:
         self._fit()
 
     def _fit(self) -> None:
+        if self.fills:
+            return
         shown = max(self._lines, min(self.max_lines, round(self.document().size().height() - 6) // self._line_height))
         height = shown * self._line_height + 6 + 10
         if height != self.height() or self.minimumHeight() != height:

@@ -1,0 +1,108 @@
+"""A text field in a window of its own: more room for prompts and code, the same text in both."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QTextCursor
+from PySide6.QtWidgets import QAbstractButton, QDialog, QSizePolicy, QVBoxLayout, QWidget
+
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import focus_ring
+from studio.ui.widgets.code import CodeEditor
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.highlight import FieldHighlighter
+from studio.ui.widgets.style import sheet
+from studio.ui.widgets.text_fields import TextBox, changed_span
+
+Language = Literal["", "python", "json"]
+_UNLIMITED = 10_000
+
+
+class ExpandButton(QAbstractButton):
+    """Opens the window."""
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedSize(16, 16)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setToolTip(tr("Open in a window"))
+        self.setAccessibleName(tr("Open {title} in a window").format(title=title))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        token = "text" if self.underMouse() else "muted"
+        painter.drawPixmap(2, 2, self._theme.pixmap("maximize-2", 11, token, self.devicePixelRatioF()))
+        if self.hasFocus():
+            focus_ring(painter, self._theme, self.rect().toRectF(), 4)
+
+
+class ExpandedText(QDialog):
+    """Follows the field while it is open; what is typed is typed in the field."""
+
+    def __init__(self, theme: Theme, field: TextBox, title: str, language: Language, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("expanded_text")
+        self.setWindowTitle(title)
+        self.setStyleSheet(sheet(theme))
+        self.resize(760, 560)
+        self._field = field
+        self.editor = CodeEditor(theme, language, lines=3) if language else TextBox(theme, lines=3, line_height=18)
+        if not language:
+            FieldHighlighter(self.editor.document(), theme, brackets=True)
+        self.editor.setAccessibleName(title)
+        self.editor.setMinimumHeight(0)
+        self.editor.setMaximumHeight(_UNLIMITED)
+        self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.editor.fills = True
+        self.editor.completion = field.completion.copy_for(self.editor) if field.completion is not None else None
+        self.editor.show_value(field.value)
+        self.editor.set_read_only(field.isReadOnly())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.addWidget(self.editor)
+        self.editor.edited.connect(self._on_editor_edited)
+        self.editor.undo_requested.connect(field.undo_requested)
+        self.editor.redo_requested.connect(field.redo_requested)
+        field.textChanged.connect(self._on_field_changed)
+        field.destroyed.connect(self.close)
+        self.editor.setFocus()
+
+    def sizeHint(self) -> QSize:
+        return QSize(760, 560)
+
+    def _on_editor_edited(self, text: object) -> None:
+        type_into(self._field, str(text))
+
+    def _on_field_changed(self) -> None:
+        if self._field.value != self.editor.value:
+            self.editor.show_value(self._field.value)
+
+
+def type_into(field: TextBox, text: str) -> None:
+    """Replaces what differs, as if it were typed: the field tells of it and can undo it."""
+    now = field.toPlainText()
+    if text != now:
+        start, end_now, end_text = changed_span(now, text)
+        cursor = QTextCursor(field.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end_now, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(text[start:end_text])
+
+
+def add_expand(theme: Theme, field: Field, editor: TextBox, title: str, language: Language = "") -> ExpandButton:
+    """Gives a field the button."""
+    button = ExpandButton(theme, title, field)
+    button.clicked.connect(partial(_open, theme, editor, title, language))
+    field.add_button(button)
+    return button
+
+
+def _open(theme: Theme, editor: TextBox, title: str, language: Language) -> None:
+    ExpandedText(theme, editor, title, language, editor.window()).show()
