@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from studio.cli.checkpoint_options import add_arguments as add_checkpoints
 from studio.cli.exits import INTERRUPTED, USAGE, Stop
 
 _MODULES = {
@@ -14,6 +15,7 @@ _MODULES = {
     "check": "checking",
     "export": "exporting",
     "import": "importing",
+    "checkpoints": "checkpoints",
     "schema": "schemas",
     "templates": "templates",
     "offline-model": "offline",
@@ -61,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--force", action="store_true", help="replace files that differ")
     _add_picture(export)
     _add_import(commands.add_parser("import", help="take over a workflow of another program"))
+    add_checkpoints(commands.add_parser("checkpoints", help="list, compare, prune, export, import what was kept"))
     schema = commands.add_parser("schema", help="print a JSON Schema")
     schema.add_argument("of", nargs="?", default="workflow", choices=["workflow", "events"])
     commands.add_parser("templates", help="list the workflow templates")

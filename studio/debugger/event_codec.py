@@ -41,6 +41,10 @@ class EventEncoder:
                 encoded[f.name] = self._value(value)
         return encoded
 
+    def encode_value(self, value: Any) -> Any:
+        """Any value that the codec knows, as :meth:`encode` writes those of events."""
+        return self._value(value)
+
     def _value(self, value: Any) -> Any:
         if isinstance(value, _ATOMS):
             return value
@@ -99,6 +103,13 @@ class EventDecoder:
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableLog(f"An event of the log cannot be read: {error}") from error
         return event
+
+    def decode_value(self, encoded: Any) -> Any:
+        """What :meth:`EventEncoder.encode_value` was given. Raises :class:`UnreadableLog`."""
+        try:
+            return self._value(encoded)
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableLog(f"A value cannot be read: {error}") from error
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, list):

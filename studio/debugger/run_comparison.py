@@ -170,6 +170,8 @@ class _Aligner:
         lonely: list[Row] = []
         for a, b in self._pairs:
             made = self._step_rows(a, b)
+            if not made:
+                continue  # messages went nowhere
             if a is None or b is None:
                 if lonely and lonely[-1].kind != made[-1].kind:
                     rows += _folded(lonely)
@@ -212,7 +214,7 @@ class _Aligner:
             rows.append(Row(kind, self._cell(0, one), self._cell(1, other, moved), details))
             if one is not None and other is not None:
                 rows += self._route_rows(one, other)
-        return rows or [Row("same", Cell(str(a.number if a else "")), Cell(str(b.number if b else "")))]
+        return rows
 
     def _answer_rows(self, a: StepTrace | None, b: StepTrace | None) -> list[Row]:
         """Answers before a superstep, where they are not the same."""
