@@ -319,7 +319,7 @@ class MainWindow(QMainWindow):
                 workflow = page.workspace.document.workflow
                 self.tool_bar.input.set_history(self._memory.inputs.get(workflow.id, []))
                 self.tool_bar.input.show_text(page.input_text)
-        self.sides.layouts.show_docks(self.page_kind in ("workflow", "compare"))
+        self.sides.layouts.show_for(self.page_kind)
         self.refresh()
 
     def _on_tabs_close_requested(self, page: DocumentPage) -> None:

@@ -17,6 +17,7 @@ from studio.document.model import (
 from studio.files import write_workflow
 
 from tests.e2e.conftest import SHOTS
+from tests.e2e.display import wait_until
 from tests.e2e.studio import Studio
 from tests.e2e.test_whole_loop import RUN, WORKFLOW, Person
 
@@ -85,10 +86,30 @@ class Historian(Person):
         return list(self.studio.ask(f"(lambda names: [c.checkpoint for c in {RUN}.checkpoints "
                                     f"if names[c.branch] == {branch!r}])({names})"))  # fmt: skip
 
-    def click_checkpoint(self, checkpoint: str, button: int = 1) -> None:
+    def scroll_to(self, checkpoint: str) -> None:
+        """Turns the wheel over the tree until the row of a checkpoint is in view."""
         self.studio.wait(f"checkpoint_spot({checkpoint!r}) is not None")
+
+        def in_view() -> bool:
+            x, y, width, height = self.studio.ask("rect(window.sides.timeline.view.viewport())")
+            below = self.studio.ask(f"checkpoint_spot({checkpoint!r})")[1] - y
+            if 30 < below < height - 20:
+                return True
+            self.display.click(x + width // 2, y + height // 2, button=4 if below <= 30 else 5)
+            return False
+
+        wait_until(in_view, f"{checkpoint} is in view")
+
+    def click_checkpoint(self, checkpoint: str, button: int = 1) -> None:
+        self.scroll_to(checkpoint)
         self.display.click(*self.studio.ask(f"checkpoint_spot({checkpoint!r})"), button=button)
         self.studio.wait(f"window.page.workspace.selection.checkpoint == {checkpoint!r}")
+
+    def open_tree(self) -> None:
+        shown = "window.sides.timeline.view.isVisible() and window.sides.timeline.view.is_tree"
+        if not self.studio.ask(shown):
+            self.studio.click("checkpoints_header", times=2)
+            self.studio.wait(shown)
 
     def fork_with_answer(self, waiting: str, text: str, branches: int) -> None:
         self.click_checkpoint(waiting)
@@ -112,12 +133,13 @@ def fork_twice(person: Historian) -> str:
     studio = person.studio
     studio.wait(f"len({RUN}.checkpoints) == 3")
     assert studio.ask(f"[(b.name, b.state, b.elsewhere) for b in {RUN}.branches]") == [["main", "waiting", ""]]
-    studio.click("checkpoints_header", times=2)
+    person.open_tree()
     waiting = person.checkpoints("main")[-1]
     studio.click("Answer…", "TimelinePanel")
     person.wait_state("waiting")
     person.answer("yes")
     person.wait_state("completed", 60)
+    person.open_tree()  # a run makes it a strip
     person.fork_with_answer(waiting, "make it longer", 2)
     person.fork_with_answer(waiting, "shorter", 3)
     assert studio.ask(f"[b.name for b in {RUN}.branches]") == ["main", "Fork A", "Fork B"]
@@ -194,16 +216,16 @@ def prune_and_compact(person: Historian) -> None:
     studio.click("More", "CheckpointDock")
     studio.click("Which checkpoints are kept…", "QMenu")
     studio.wait("find('keeping_dialog') is not None")
-    field = studio.place("All but the last of each branch:", "QLineEdit")
+    field = studio.place("All but the last of each branch:", "LineField")
     person.display.click(*field, times=3)
     person.display.type("2")
     studio.wait(f"{RUN}.rules.last == 2")
-    studio.wait("find('Take away', 'KeepingDialog') is None")
+    dialog = "[w for w in app.allWidgets() if type(w).__name__ == 'KeepingDialog'][0]"
+    studio.wait(f"{dialog}.prune_button.isEnabled()")
     person.shot("10-rules")
     before = studio.ask(f"len({RUN}.checkpoints)")
-    person.display.click(*studio.ask("(lambda r: (r[0] + r[2] // 2, r[1] + r[3] // 2))"
-                                     "(rect([w for w in app.allWidgets() if type(w).__name__ == 'KeepingDialog'][0]"
-                                     ".prune_button))"))  # fmt: skip
+    x, y, width, height = studio.ask(f"rect({dialog}.prune_button)")
+    person.display.click(x + width // 2, y + height // 2)
     studio.wait(f"len({RUN}.checkpoints) < {before} and len({RUN}.discarded) == 1")
     person.shot("11-pruned")
     studio.wait("find('Compact the file', 'KeepingDialog') is not None")

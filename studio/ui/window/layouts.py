@@ -1,4 +1,4 @@
-"""The docks of the window and its two layouts, *edit* and *debug*."""
+"""The docks of the window and its layouts: *edit*, *debug*, and *compare* for the tabs that compare."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from studio.ui.window.checkpoint_dock import STRIP, CheckpointDock
+from studio.ui.window.checkpoint_dock import STRIP, TREE, CheckpointDock
 from studio.ui.window.dock import PanelDock
 from studio.ui.window.memory import WindowMemory
 
-LayoutName = Literal["edit", "debug"]
+LayoutName = Literal["edit", "debug", "compare"]
 _BARS, _LEAST_CANVAS = 122, 240
 """Heights of menu, tool, tab and status bars together, and what the canvas keeps of a small window."""
 VERSION = 1
@@ -38,6 +38,7 @@ class WindowLayouts(QObject):
         self.left, self.right, self.bottom, self.checkpoints = left, right, bottom, checkpoints
         self.current: LayoutName = "edit"
         self._shown = False
+        self._before_compare: LayoutName = "edit"
         self._before_canvas_only: tuple[bool, ...] | None = None
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
@@ -51,6 +52,18 @@ class WindowLayouts(QObject):
             dock.hide()
         checkpoints.folded_changed.connect(self._on_checkpoints_folded_changed)
         checkpoints.height_wanted.connect(self._on_checkpoints_height_wanted)
+
+    def show_for(self, page: str) -> None:
+        """The docks that a kind of page has."""
+        if page == "compare":
+            if self.current != "compare":
+                self._before_compare = self.current
+            self.show_docks(True)
+            self.switch("compare")
+            return
+        if self.current == "compare":
+            self.switch(self._before_compare)
+        self.show_docks(page == "workflow")
 
     def show_docks(self, shown: bool) -> None:
         """Whether there are docks at all: on a workflow yes, on the welcome page no."""
@@ -155,17 +168,18 @@ class WindowLayouts(QObject):
     def _default(self) -> None:
         size = self._window.size()
         small = size.width() < 1400 or size.height() < 820
+        comparing = self.current == "compare"
         self.right.show()
-        self.bottom.show()
+        self.bottom.setVisible(not comparing)
         self.checkpoints.show()
         self.checkpoints.set_folded(self.current == "edit")
-        self.left.setVisible(not small)
+        self.left.setVisible(not small and not comparing)
         debug = self.current == "debug"
         height = (220 if small else 304) if debug else (140 if small else 178)
         self._window.resizeDocks([self.left, self.right], [216, 300 if small else 332], Qt.Orientation.Horizontal)
         self._window.resizeDocks(
             [self.bottom, self.checkpoints],
-            [height, 28 if self.checkpoints.folded else 28 + STRIP],
+            [height, 28 if self.checkpoints.folded else 28 + (TREE if comparing and not small else STRIP)],
             Qt.Orientation.Vertical,
         )
 
