@@ -12,6 +12,8 @@ from studio.cli.exits import INTERRUPTED, USAGE, Stop
 
 _MODULES = {
     "run": "running",
+    "test": "testing",
+    "batch": "batch",
     "check": "checking",
     "export": "exporting",
     "import": "importing",
@@ -52,6 +54,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     run = commands.add_parser("run", help="run a workflow file")
     _add_run(run)
+    _add_test(commands.add_parser("test", help="run tests of workflows, with pinned replies"))
+    _add_batch(commands.add_parser("batch", help="run a workflow for every row of a table"))
     check = commands.add_parser("check", help="say what is wrong with a workflow file")
     check.add_argument("file")
     check.add_argument("--json", action="store_true", help="one problem a line, as JSON")
@@ -91,6 +95,24 @@ def _add_import(taken: argparse.ArgumentParser) -> None:
     taken.add_argument("--build", action="store_true", help="run the program to see what it builds")
     taken.add_argument("--interpreter", metavar="PYTHON", help="with --build: the Python that runs it")
     taken.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="with --build; default: 30")
+
+
+def _add_test(test: argparse.ArgumentParser) -> None:
+    test.add_argument("files", nargs="+", metavar="FILE", help="test files, or folders with test files")
+    test.add_argument("--junit", metavar="OUT", help="also write the results as JUnit XML")
+    test.add_argument("--trust", action="store_true", help="let the code in the workflows run")
+
+
+def _add_batch(batch: argparse.ArgumentParser) -> None:
+    batch.add_argument("file")
+    batch.add_argument("--inputs", required=True, metavar="TABLE", help="a CSV or JSONL file, a row for each run")
+    batch.add_argument("--column", metavar="NAME", help="the column with the input; default: input, else the whole row")
+    batch.add_argument("-o", "--output", metavar="OUT", help="the results as JSON lines; default: beside the table")
+    batch.add_argument("--parallel", type=int, default=4, metavar="N", help="runs at the same time; default: 4")
+    batch.add_argument("--max-cost", type=float, metavar="MONEY", help="begin no run after so much was spent")
+    batch.add_argument("--again", action="store_true", help="also run rows that are done in the results")
+    batch.add_argument("--provider", metavar="NAME", help="the profile for all agents")
+    batch.add_argument("--trust", action="store_true", help="let the code in the file run")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -40,7 +40,7 @@ class _Heading(QWidget):
         self.setFixedHeight(theme.length(30))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(12, 0, 6, 0)
-        self.row.setSpacing(6)
+        self.row.setSpacing(3)
         self.row.addWidget(Label(theme, title, "section"))
         self.count = Chip(theme, "0", height=15)
         self.row.addWidget(self.count)

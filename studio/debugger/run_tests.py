@@ -1,0 +1,164 @@
+"""Tests of workflows: a run made again with pinned replies, and what is expected of it. Files ``*.test.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from studio.agents.messages import AgentReply, ApprovalResponse, Message, Reasoning, Text, ToolCall, ToolResult, Usage
+from studio.assembly.texts import value_text
+from studio.debugger.recording import RecordedCall, RecordedTool, Recording
+from studio.engine.values import plain
+
+FORMAT = "superstep-test"
+VERSION = 1
+SUFFIX = ".test.json"
+
+
+class TestProblem(ValueError):
+    """A file that is no test; ``str()`` is a sentence."""
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunTest:
+    """``workflow`` is the path of the workflow file, from the folder of the test."""
+
+    name: str
+    workflow: str
+    input: Any = ""
+    replies: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """By path of the node: what its model answers, call by call."""
+    tools: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """By path of the node: what its tools give."""
+    answers: list[list[dict[str, Any]]] = field(default_factory=list)
+    """What people answer, by turn: the node that asks, and the value."""
+    expect: list[dict[str, Any]] = field(default_factory=list)
+
+    def recording(self) -> Recording:
+        """The replies and results to give. Raises :class:`TestProblem`."""
+        try:
+            calls = {path: [_call(reply) for reply in replies] for path, replies in self.replies.items()}
+            tools = {
+                path: [RecordedTool(t["name"], _text(t.get("arguments", {})), t.get("result"), t.get("error", ""))
+                       for t in tools]
+                for path, tools in self.tools.items()
+            }  # fmt: skip
+        except (KeyError, TypeError, AttributeError) as error:
+            raise TestProblem(f"The replies of this test cannot be understood: {error!r}.") from None
+        return Recording(self.input, calls=calls, tools=tools)
+
+
+def made_from(recording: Recording, name: str, workflow: str, given: Any, expect: list[dict[str, Any]]) -> RunTest:
+    """A recorded run as a test. ``given`` is the input as a person gives it."""
+    return RunTest(
+        name,
+        workflow,
+        given,
+        {path: [_reply(call.reply) for call in calls] for path, calls in recording.calls.items()},
+        {
+            path: [
+                {"name": t.name, "arguments": _json(t.arguments), "result": t.result}
+                | ({"error": t.error} if t.error else {})
+                for t in tools
+            ]
+            for path, tools in recording.tools.items()
+        },
+        [[{"node": node, "value": _answer(value)} for node, value in batch] for batch in recording.answers],
+        expect,
+    )
+
+
+def write_test(test: RunTest, path: Path) -> None:
+    """Writes a test file. Raises ``OSError``."""
+    body = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": test.name,
+        "workflow": test.workflow,
+        "input": test.input,
+        "replies": test.replies,
+        "tools": test.tools,
+        "answers": test.answers,
+        "expect": test.expect,
+    }
+    kept = {key: value for key, value in body.items() if value or key not in ("replies", "tools", "answers")}
+    path.write_text(json.dumps(kept, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def read_test(path: Path) -> RunTest:
+    """The test of a file. Raises :class:`TestProblem`, ``OSError``."""
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TestProblem(f"{path} is no JSON: {error}.") from None
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise TestProblem(f"{path} is no test of a workflow.")
+    if not isinstance(body.get("version"), int) or body["version"] > VERSION:
+        raise TestProblem(f"{path} was written by a later version of the studio.")
+    if not isinstance(body.get("workflow"), str):
+        raise TestProblem(f"{path} does not say which workflow it is for.")
+    kinds = {"replies": dict, "tools": dict, "answers": list, "expect": list}
+    for key, kind in kinds.items():
+        if not isinstance(body.get(key, kind()), kind):
+            raise TestProblem(f"{path}: “{key}” is not what it must be.")
+    name = str(body.get("name") or path.name.removesuffix(SUFFIX))
+    parts = {key: body.get(key, kind()) for key, kind in kinds.items()}
+    return RunTest(name, body["workflow"], body.get("input", ""), **parts)
+
+
+# ----------------------------------------------------------------------------------------------- replies as JSON
+
+
+def _reply(reply: AgentReply) -> dict[str, Any]:
+    parts = [part for message in reply.messages for part in message.parts]
+    found: dict[str, Any] = {}
+    texts = [p.text for p in parts if isinstance(p, Text)]
+    reasoning = [p.text for p in parts if isinstance(p, Reasoning)]
+    calls = [p for p in parts if isinstance(p, ToolCall)]
+    if texts or not calls:
+        found["text"] = "".join(texts)
+    if reasoning:
+        found["reasoning"] = "".join(reasoning)
+    if calls:
+        found["calls"] = [{"id": c.call_id, "name": c.name, "arguments": _json(c.arguments)} for c in calls]
+    if reply.usage is not None:
+        found["usage"] = {"input": reply.usage.input, "output": reply.usage.output}
+    return found
+
+
+def _call(reply: Mapping[str, Any] | str) -> RecordedCall:
+    if isinstance(reply, str):
+        reply = {"text": reply}
+    parts: list[Any] = [Reasoning(reply["reasoning"])] if reply.get("reasoning") else []
+    if reply.get("text"):
+        parts.append(Text(reply["text"]))
+    calls = reply.get("calls", ())
+    parts += [ToolCall(c.get("id") or f"c{i}", c["name"], _text(c.get("arguments", {}))) for i, c in enumerate(calls)]
+    usage = reply.get("usage")
+    counted = Usage(usage.get("input"), usage.get("output")) if usage is not None else None
+    message = Message("assistant", tuple(parts))
+    return RecordedCall(None, AgentReply((message,), counted, "tool_calls" if calls else "stop"))
+
+
+def _answer(value: Any) -> Any:
+    if isinstance(value, ApprovalResponse):
+        return {"approved": value.approved, "arguments": _json(value.call.arguments)}
+    if isinstance(value, ToolResult):
+        return value.result
+    return value_text(value) if hasattr(value, "text") else plain(value)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text or "{}")
+    except ValueError:
+        return text
+
+
+def _text(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
