@@ -52,10 +52,12 @@ class Agent:
     loop: LoopSettings | None = None
     store_per_call: bool = False
     """Histories load and store around each model call instead of around the run."""
+    session_id: str = ""
+    """Of new sessions, so that a history outside of them goes on in the next run; a random one if empty."""
 
     def new_session(self) -> Session:
         """An empty memory."""
-        return Session()
+        return Session(self.session_id) if self.session_id else Session()
 
     async def run(
         self,

@@ -10,11 +10,13 @@ from studio.agents.client import ChatClient, ChatOptions
 from studio.agents.mcp import McpServer
 from studio.agents.messages import Message
 from studio.agents.session import Session
+from studio.assembly import pipeline
 from studio.assembly.code import UserCode
 from studio.assembly.invocation import known
 from studio.assembly.mcp import mcp_provider
 from studio.assembly.tools import DeclaredTools
 from studio.assembly.wire import read_messages
+from studio.document.fingerprint import calls_code
 from studio.document.model import AgentNode, McpServerDecl, RunnerNode, Workflow
 from studio.engine.executor import Executor
 from studio.engine.hosts import AgentHost, TurnTokenHost, TurnTokenOptions
@@ -23,18 +25,25 @@ from studio.engine.hosts import AgentHost, TurnTokenHost, TurnTokenOptions
 class Agents:
     """Makes the agent nodes of one document; nodes with the same session name share one memory."""
 
-    def __init__(self, workflow: Workflow, code: UserCode, server: Callable[[McpServerDecl], McpServer]) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        code: UserCode,
+        server: Callable[[McpServerDecl], McpServer],
+        histories: pipeline.Histories,
+    ) -> None:
         self._workflow = workflow
         self._tools = DeclaredTools(workflow, code)
         self._code = code
         self._server = server
+        self._histories = histories
         self._sessions: dict[str, Session] = {}
 
     def host(self, node: AgentNode, client: ChatClient) -> AgentHost | TurnTokenHost:
         """The executor of an agent node. The agent's name is the node id: it is the author of its messages."""
         agent = self._agent(node, client)
         made = self._turn_token(node, agent) if node.host == "turn_token" else self._python(node, agent)
-        if any(tool.run is not None for tool in agent.tools):
+        if any(tool.run is not None for tool in agent.tools) or calls_code(node):
             known(made)
         return made
 
@@ -48,16 +57,22 @@ class Agents:
 
     def _agent(self, node: AgentNode, client: ChatClient) -> Agent:
         servers = mcp_provider(self._workflow.mcp_servers, node.mcp_servers, self._server)
+        providers = pipeline.context_providers(node, self._code, client, self._histories)
+        outside = any(p.kind == "history" and p.store != "session" for p in node.providers)
         return Agent(
             node.id,
             client,
             instructions=node.instructions,
             tools=self._tools.of(node.tools),
-            providers=() if servers is None else (servers,),
-            options=ChatOptions(node.model or None, node.temperature, max_tokens=node.max_tokens),
+            providers=providers if servers is None else (*providers, servers),
+            options=_options(node),
             output_schema=node.output_schema,
             description=node.description,
             node=node.id,
+            compaction=pipeline.compaction(node.compaction, client),
+            loop=pipeline.loop_settings(node, self._tools.of(node.tool_loop.additional_tools)),
+            store_per_call=node.store_per_call,
+            session_id=f"{self._workflow.id}-{node.id}" if outside else "",
         )
 
     def _python(self, node: AgentNode, agent: Agent) -> AgentHost:
@@ -89,6 +104,16 @@ class Agents:
             return read_messages(found)
 
         return taken
+
+
+def _options(node: AgentNode) -> ChatOptions:
+    return ChatOptions(
+        node.model or None,
+        node.temperature,
+        max_tokens=node.max_tokens,
+        tool_choice=node.tool_choice or None,
+        parallel_tool_calls=node.parallel_tool_calls,
+    )
 
 
 def _is_message(value: object) -> bool:

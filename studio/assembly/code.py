@@ -11,7 +11,7 @@ from studio.document.tools import code_modules
 from studio.engine.context import Context
 from studio.engine.events import LinePrinted
 from studio.engine.types import parse_type
-from studio.workers import CallContext, Program, Unit, UserCodeError, Worker
+from studio.workers import CallContext, Program, Unit, UnitKind, UserCodeError, Worker
 
 _MISSING = object()
 _CLASS_NAMES = {"dict": "object", "NoneType": "none"}
@@ -89,7 +89,7 @@ class UserCode:
             self._program = Program(tuple(self._units), self.schemas)
         return self._program
 
-    def add(self, name: str, source: str, kind: Literal["body", "predicate", "filter"]) -> str:
+    def add(self, name: str, source: str, kind: UnitKind) -> str:
         """Adds a piece of code; gives the name to call it by."""
         self._units.append(Unit(name, source, kind))
         return name

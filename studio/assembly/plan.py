@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from studio.agents.client import ChatClient
 from studio.agents.mcp import McpFailed, McpServer
+from studio.agents.stored_history import HistoryRows
 from studio.assembly.agents import Agents
 from studio.assembly.code import UserCode
 from studio.assembly.functions import FilledText, Join, PassOn, UserFunction
+from studio.assembly.histories import HistoryFiles, NoFolder, history_path
 from studio.assembly.people import HumanInput
 from studio.assembly.routes import Routes, Tests
 from studio.assembly.turns import JoinedTurns, chat_start
 from studio.document import turns, validate
+from studio.document.agent_options import ContextProvider
 from studio.document.facts import edge_ends
 from studio.document.fingerprint import document_fingerprint, node_fingerprints
 from studio.document.lines import into_id
@@ -79,6 +82,8 @@ class Services:
     inner: Callable[[Workflow, Path | None, tuple[str, ...]], Services] | None = None
     mcp_server: Callable[[McpServerDecl], McpServer] = _no_server
     """The server of a declaration; asked only for accepted documents, when an agent's turn begins."""
+    histories: HistoryFiles = field(default_factory=HistoryFiles)
+    """Keeps what agents remember outside of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,11 @@ class _Making:
     def _executors(
         self, document: Workflow, services: Services, code: UserCode, inside: tuple[str, ...], used: set[str]
     ) -> Iterator[tuple[str, Executor]]:
-        agents = Agents(document, code, services.mcp_server)
+        def rows(provider: ContextProvider) -> HistoryRows:
+            path = history_path(document, provider, services.folder)
+            return services.histories.rows(provider.store, path)
+
+        agents = Agents(document, code, services.mcp_server, rows)
         for node in document.nodes:
             if node.id in used:
                 if isinstance(node, JoinNode) and turns.joins_turns(document, node):
@@ -191,6 +200,9 @@ class _Making:
                     return _agent(node, services, agents)
                 except NoClientError as error:
                     self._report([Problem("no_profile", str(error), node.id, "profile")], inside)
+                    return None
+                except NoFolder as error:
+                    self._report([Problem("history_path", str(error), node.id, "providers")], inside)
                     return None
             case FunctionNode():
                 return UserFunction(node, code)

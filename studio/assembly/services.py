@@ -12,6 +12,7 @@ from typing import Any
 from studio.agents.client import ChatClient
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.openai_client import OpenAIChatClient
+from studio.assembly.histories import HistoryFiles
 from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
 from studio.assembly.price_book import PriceBook
@@ -95,6 +96,7 @@ class ServiceSource:
         self.mcp = McpServers(secrets)
         self.prices = PriceBook()
         self._writing: set[asyncio.Task[None]] = set()
+        self._histories = HistoryFiles()
 
     def services(self, workflow: Workflow, folder: Path | None = None) -> Services:
         """What a plan of this document needs. Starts nothing. ``folder``: where the file is, for linked workflows."""
@@ -121,7 +123,8 @@ class ServiceSource:
         clients += [client for _, client in self._offline.values()]
         closing = [c.close() for c in (*clients, *self._retired)] + [w.close() for w in self._workers.values()]
         self._clients, self._offline, self._workers, self._retired = {}, {}, {}, []
-        await asyncio.gather(self.mcp.close(), *self._writing, *closing, return_exceptions=True)
+        others = (self.mcp.close(), self._histories.close())
+        await asyncio.gather(*others, *self._writing, *closing, return_exceptions=True)
 
     # --------------------------------------------------------------------------------------------------- internal
 
@@ -138,6 +141,7 @@ class ServiceSource:
             call_seconds=self._preferences().call_seconds,
             inner=inner,
             mcp_server=lambda declared: self.mcp.get(key, declared, folder),
+            histories=self._histories,
         )
 
     def _worker(self, workflow: Workflow, key: tuple[str, ...]) -> Worker:

@@ -1,6 +1,6 @@
 """Processes for user code. See :class:`Worker`; ``child.py`` is what runs inside the process."""
 
-from studio.workers.protocol import CallContext, CallHost, Frame, Limits, Program, Unit, UserCodeError
+from studio.workers.protocol import CallContext, CallHost, Frame, Limits, Program, Unit, UnitKind, UserCodeError
 from studio.workers.worker import Worker, default_interpreter
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Limits",
     "Program",
     "Unit",
+    "UnitKind",
     "UserCodeError",
     "Worker",
     "default_interpreter",

@@ -27,6 +27,7 @@ PARAMETERS = {
     "body": ("data", "ctx"),
     "predicate": ("data", "text", "value", "type", "state"),
     "filter": ("messages",),
+    "provider": ("messages", "session_id"),
 }
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
+UnitKind = Literal["module", "body", "predicate", "filter", "provider", "middleware"]
 Style = Literal["node", "tool", "predicate"]
 """How data is given to the function: ``f(data)`` or ``f(data, ctx)``, or by keyword (tools, predicates)."""
 
@@ -28,11 +29,11 @@ class Unit:
     """A piece of user code. ``module``: importable by its name, called as ``name:function``. ``body``: statements with
     ``data`` and ``ctx`` in scope that leave ``result``. ``predicate``: the same with ``data``, ``text``, ``value``,
     ``type``, ``state``; a single expression is its own result. ``filter``: the same with ``messages``, whose ``result``
-    is them at first. All but modules are called by their name."""
+    is them at first. ``provider``: with ``messages`` and ``session_id``. All but modules are called by their name."""
 
     name: str
     source: str
-    kind: Literal["module", "body", "predicate", "filter"] = "module"
+    kind: UnitKind = "module"
 
 
 @dataclass(frozen=True, slots=True)
