@@ -34,6 +34,8 @@ class Report:
         self._whole = 0
         """How many outputs are of supersteps that were done to the end."""
         self._speaking = ""
+        self._told: set[tuple[tuple[str, ...], str]] = set()
+        """Nodes that are named in this superstep: a turn is several messages, and a node takes one after the other."""
 
     def append(self, event: ev.Event) -> None:
         """The next event of the run."""
@@ -85,8 +87,10 @@ class Report:
     def _tell(self, event: ev.Event) -> None:
         match event:
             case ev.SuperstepStarted(inside=()):
+                self._told.clear()
                 self._say(f"Superstep {event.superstep}")
-            case ev.NodeStarted():
+            case ev.NodeStarted() if (event.inside, event.node) not in self._told:
+                self._told.add((event.inside, event.node))
                 self._say(f"  {self._name(event.node)}")
             case ev.TokensArrived(kind="text") if self._stream:
                 if self._speaking != event.invocation:

@@ -24,7 +24,9 @@ from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.preparation import prepare
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import Command, RunState
+from studio.document.lines import name_of
 from studio.document.model import Workflow
+from studio.document.turns import added_nodes
 from studio.engine import Codec
 from studio.settings import trust
 from studio.settings.places import run_store
@@ -126,6 +128,7 @@ class _Run:
         self._codec = Codec()
         self._changed = asyncio.Event()
         names = {node.id: node.name or node.id for node in workflow.nodes}
+        names |= {added: name_of(workflow, added) for added in added_nodes(workflow)}
         kept = options.store != "memory"
         self._report = Report(sys.stdout, sys.stderr, names, json_lines=options.json, stream=options.stream, kept=kept)
 

@@ -23,7 +23,7 @@ from studio.agents.messages import (
     ToolResult,
     Usage,
 )
-from studio.engine.values import Record, SubRequest, SubResponse
+from studio.engine.values import Record, SubRequest, SubResponse, TurnToken
 
 
 def shown(value: Any) -> Any:
@@ -47,6 +47,8 @@ def shown(value: Any) -> Any:
             return {"$": "sub_request", "executor": value.executor, **inner}
         case SubResponse():
             return {"$": "sub_response", "data": shown(value.data)}
+        case TurnToken():
+            return {"$": "turn_token", "emit_events": value.emit_events}
         case Usage():
             return usage(value)
         case Record():

@@ -18,12 +18,14 @@ from studio.document.model import (
     HumanInputNode,
     JoinNode,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     TemplateNode,
     UnknownNode,
     Workflow,
 )
 from studio.document.problems import Problem
+from studio.document.turns import collector_id
 from studio.document.types import split, yields
 from studio.ui.paint import ChipLook, OctagonVariant
 from studio.ui.paint.breakpoint_look import look_at_node
@@ -74,11 +76,14 @@ def subtitle_of(workflow: Workflow, node: Node) -> str:
     """The second line of a card."""
     match node:
         case AgentNode():
-            model = node.model or node.profile or tr("default model")
-            tools = len(node.tools)
-            if not tools:
-                return model
-            return f"{model} · {counted(tools, tr('1 tool'), tr('{count} tools'))}"
+            words = [node.model or node.profile or tr("default model")]
+            if node.tools:
+                words.append(counted(len(node.tools), tr("1 tool"), tr("{count} tools")))
+            if node.host == "turn_token":
+                words.append(tr("turn token"))
+            return " · ".join(words)
+        case RunnerNode():
+            return " · ".join(a.name or a.id for a in node.agents) or tr("no agent yet")
         case FunctionNode():
             return _signature(workflow, node)
         case HumanInputNode():
@@ -257,13 +262,14 @@ def _join_progress(run: RunModel, fan_in: FanInEdge | None) -> str:
         return ""
     ran = max((run.invocations[i].superstep for s in run.supersteps for i in s.invocations
                if i in run.invocations and run.invocations[i].node == fan_in.target), default=0)  # fmt: skip
+    behind = {collector_id(fan_in, source): source for source in fan_in.sources}
     waiting = {
-        m.source
+        behind.get(m.source, m.source)
         for m in run.messages
         if m.superstep >= max(ran, 1)
         and any(edge == fan_in.id and (taken or why == "buffered") for edge, _, taken, why in m.routes)
     }
-    coming = {q.source for q in run.queued if fan_in.id in q.edges or q.target == fan_in.target}
+    coming = {behind.get(q.source, q.source) for q in run.queued if fan_in.id in q.edges or q.target == fan_in.target}
     waiting -= coming
     if not waiting and not coming:
         return ""

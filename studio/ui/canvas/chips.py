@@ -38,7 +38,9 @@ def chip_specs(edges: Mapping[str, EdgeItem], cases: Mapping[str, int]) -> dict[
         count = edge.state.carrying
         if count:
             text = str(count) if count <= _MOST else f"{_MOST}+"
-            found[line_id, True] = ChipSpec(text, icon="message", look="run")
+            if edge.state.token:
+                text = tr("token") if count == 1 else tr("{n} · token").format(n=text)
+            found[line_id, True] = ChipSpec(text, icon="turn-token" if edge.state.token else "message", look="run")
     return found
 
 

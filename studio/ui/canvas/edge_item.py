@@ -34,6 +34,8 @@ class LineState:
     refused: str = ""
     """Why the condition was false in this superstep."""
     fault: str = ""
+    token: bool = False
+    """Whether a turn token is among the queued messages."""
 
 
 IDLE = LineState()

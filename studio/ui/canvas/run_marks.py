@@ -68,6 +68,7 @@ def _ends(line: Line) -> tuple[str, str]:
 def line_states(lines: Lines, run: RunModel, problems: Iterable[Problem]) -> dict[str, LineState]:
     """How each line looks; lines that are not named are idle."""
     carrying = _carrying(lines, run)
+    tokens = _carrying(lines, run, "turn_token")
     delivered, refused = _routed(lines, run)
     faults: dict[str, str] = {}
     for problem in problems:
@@ -75,14 +76,20 @@ def line_states(lines: Lines, run: RunModel, problems: Iterable[Problem]) -> dic
             for line in lines.of(problem.place):
                 faults.setdefault(line.id, problem.message)
     named = carrying.keys() | delivered | refused.keys() | faults.keys()
-    return {i: LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), faults.get(i, "")) for i in named}
+    return {
+        i: LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), faults.get(i, ""), i in tokens)
+        for i in named
+    }
 
 
-def _carrying(lines: Lines, run: RunModel) -> dict[str, int]:
+def _carrying(lines: Lines, run: RunModel, type_name: str = "") -> dict[str, int]:
+    """How many messages wait on each line: all, or those of one type."""
     counts: dict[str, int] = {}
     if run.state in _QUIET:
         return counts
     for message in run.queued:
+        if type_name and message.type_name != type_name:
+            continue
         for line in queued_on(lines, message):
             counts[line.id] = counts.get(line.id, 0) + 1
     return counts

@@ -28,6 +28,7 @@ from studio.ui.widgets.highlight import Line, lines_of
 
 GLYPHS = {
     "agent": ("own:agent", "k_agent_i"),
+    "runner": ("own:runner", "k_agent_i"),
     "function": ("own:function", "k_fn_i"),
     "human_input": ("own:human-input", "k_human_i"),
     "sub_workflow": ("own:sub-workflow", "k_sub_i"),

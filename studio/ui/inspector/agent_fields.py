@@ -9,20 +9,24 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from studio.document.lines import name_of
+from studio.bridge.workspace import Workspace
 from studio.document.model import AgentNode
+from studio.document.runners import all_agents
 from studio.settings.profiles import read_profiles
 from studio.ui.inspector import builder
+from studio.ui.inspector.context_fields import add_context
 from studio.ui.inspector.form import Form, Refused
+from studio.ui.inspector.host_fields import add_host, run_name
 from studio.ui.inspector.last_run import fill_messages, last_prompt
+from studio.ui.inspector.loop_fields import add_loop
+from studio.ui.inspector.middleware_fields import add_middleware
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.small_parts import estimate, said
 from studio.ui.text import tr
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import counted, short, tokens_words
+from studio.ui.widgets.sources import tokens_words
 
-_HOST = ("context", "context_filter", "trailing_user_turn", "session")
 _LIMITS = ("profile", "max_tokens")
 
 
@@ -44,23 +48,25 @@ def agent_fields(page: NodePage, form: Form) -> None:
         )
     )
     model = builder.choice(
-        form, "model", tr("Model"), models(page), free=tr("model of the profile"), none_if_empty=True
+        form, "model", tr("Model"), models(page.workspace), free=tr("model of the profile"), none_if_empty=True
     )
     model.editor.dot = "done"  # type: ignore[attr-defined]
     temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
     page.body.add(builder.beside((model, 0), (temperature, page.theme.length(126))))
     page.body.add(_tools(page, form))
     page.body.add(_servers(page, form))
-    _add_host(page, form)
+    add_host(page, form)
     _add_prompt(page)
     _add_answer(page, form)
+    add_loop(page, form)
+    add_context(page, form)
+    add_middleware(page, form)
     _add_limits(page, form)
 
 
-def models(page: NodePage) -> Sequence[tuple[object, str]]:
+def models(workspace: Workspace) -> Sequence[tuple[object, str]]:
     """Models that the document or a profile names."""
-    nodes = page.workspace.document.workflow.nodes
-    names = [n.model for n in nodes if isinstance(n, AgentNode) and n.model]
+    names = [a.model for a in all_agents(workspace.document.workflow) if a.model]
     names += [p.model for p in read_profiles()[0].profiles if p.model and not p.offline]
     return [(n, n) for n in dict.fromkeys(names)]
 
@@ -98,62 +104,6 @@ def _leads_to(page: NodePage, field: Field, where: str) -> None:
         page.workspace.selection.field_requested.emit("", where)
 
     field.editor.more_requested.connect(show, Qt.ConnectionType.QueuedConnection)  # type: ignore[attr-defined]
-
-
-def _add_host(page: NodePage, form: Form) -> None:
-    section = Section(page.theme, tr("Host options"))
-    choices = (("full", tr("Full")), ("last_agent", tr("Last reply")), ("custom", tr("Custom…")))
-    context = builder.segments(form, "context", tr("Context from the node before"), choices)
-    section.add(context)
-    hint = tr("messages is the conversation; what result holds is sent to the model. Runs in the worker process.")
-    custom = builder.code(
-        form, "context_filter", tr("Filter"), placeholder="result = messages[-3:]", hint=hint, lines=3
-    )
-    section.add(custom)
-    turn = builder.check(
-        form,
-        "trailing_user_turn",
-        tr("End on a user turn"),
-        tr("Adds “please continue.” for one call if the last message is an assistant message. Default: off."),
-    )
-    section.add(turn)
-    hint = tr("Agents with the same name share one session. Default: a session of its own.")
-    section.add(builder.optional_line(form, "session", tr("Session"), placeholder=tr("own"), hint=hint))
-    page.body.add(section)
-
-    def refresh() -> None:
-        section.set_summary(form.summary(*_HOST))
-        custom.setVisible(form.target.read("context") == "custom")
-
-    form.follow(refresh)
-    page.follow_run(lambda: context.set_hint(context_hint(page)))
-
-
-def context_hint(page: NodePage) -> str:
-    """What the choice does at run time, with the numbers of the last run."""
-    node = page.node
-    assert isinstance(node, AgentNode)
-    sources = [short(name_of(page.workspace.document.workflow, s)) for s in page.sources()]
-    before = sources[0] if len(sources) == 1 else tr("the node before")
-    if node.context == "full":
-        text = tr("At run time: {name} sees the whole conversation that {before} passes on.")
-    elif node.context == "last_agent":
-        text = tr("At run time: {name} sees the last reply of {before} only. Full, the default, adds what came before.")
-    else:
-        text = tr("At run time: {name} sees what the filter leaves of the conversation of {before}.")
-    text = text.format(name=short(node.name or node.id), before=before)
-    call = last_prompt(page.workspace, page.node_id)
-    if call is not None:
-        count = counted(len(call.messages), tr("1 message"), tr("{count} messages"))
-        text += " " + tr("{count} in {run}.").format(count=count, run=run_name(page))
-    return text
-
-
-def run_name(page: NodePage) -> str:
-    """ "run 12", of the run that is shown."""
-    run = page.workspace.run
-    branch = next((b for b in run.branches if b.branch == run.branch), None)
-    return tr("run {number}").format(number=branch.number) if branch is not None else tr("the last run")
 
 
 def _add_prompt(page: NodePage) -> None:

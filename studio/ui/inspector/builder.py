@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.ui.inspector.expand import add_expand
@@ -270,5 +270,5 @@ def beside(*fields: tuple[QWidget, int]) -> QWidget:
             )
         if width:
             field.setFixedWidth(width)
-        layout.addWidget(field, 0 if width else 1)
+        layout.addWidget(field, 0 if width else 1, Qt.AlignmentFlag.AlignTop)
     return row

@@ -133,16 +133,24 @@ class Cards(QWidget):
         self.buttons.setSpacing(6)
         outer.addLayout(self.buttons)
 
+    def items(self) -> Sequence[Any]:
+        """The items of the document."""
+        found: Sequence[Any] = getattr(self.workspace.document.workflow, self.where)
+        return found
+
+    def target(self, index: int) -> Declared:
+        """What the card of an item edits."""
+        return Declared(self.workspace, self.where, index, self._change, self._word)
+
     def refresh(self) -> None:
         """Shows the items of the document."""
-        items = getattr(self.workspace.document.workflow, self.where)
+        items = self.items()
         while len(self.cards) > len(items):
             card = self.cards.pop()
             card.hide()
             card.deleteLater()
         while len(self.cards) < len(items):
-            target = Declared(self.workspace, self.where, len(self.cards), self._change, self._word)
-            card = self._make(self.theme, target, self.remove)
+            card = self._make(self.theme, self.target(len(self.cards)), self.remove)
             self.cards.append(card)
             self._list.addWidget(card)
             card.show()  # at once: a new card takes the focus

@@ -17,6 +17,7 @@ from studio.ui.inspector.agent_fields import agent_fields
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.node_page import Filler, NodePage
 from studio.ui.inspector.order_list import OrderList
+from studio.ui.inspector.runner_fields import runner_fields
 from studio.ui.inspector.sub_workflow_fields import sub_workflow_fields
 from studio.ui.text import tr
 from studio.ui.widgets.code import CodeEditor
@@ -201,6 +202,7 @@ def other_fields(page: NodePage, form: Form) -> None:
 
 FILLERS: Mapping[str, Filler] = {
     "agent": agent_fields,
+    "runner": runner_fields,
     "function": function_fields,
     "human_input": human_fields,
     "template": template_fields,

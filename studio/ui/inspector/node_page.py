@@ -12,6 +12,7 @@ from studio.document.lines import pairs
 from studio.document.model import FunctionNode, JoinNode, Node
 from studio.document.types import accepts, in_words, sends, yields
 from studio.ui.inspector import builder
+from studio.ui.inspector.folds import unfold
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.last_run import LastRun
 from studio.ui.inspector.page import InspectorPage
@@ -71,6 +72,7 @@ class NodePage(InspectorPage):
 
     def focus_field(self, name: str) -> bool:
         self._tabs.choose(0)
+        unfold(self, name)
         container = self.container_of(self.node_id, name)
         if container is not None:
             self.unfold(container)
@@ -78,6 +80,7 @@ class NodePage(InspectorPage):
 
     def show_text(self, item: str, field: str, text: str, start: int, end: int, *, focus: bool) -> None:
         self._tabs.choose(0)
+        unfold(self, field)
         super().show_text(item, field, text, start, end, focus=focus)
 
     def _add_tabs(self) -> None:

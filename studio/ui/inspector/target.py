@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from studio.bridge.workspace import Workspace
 from studio.document.edits import Batch, Edit, SetFields, SetWorkflow
@@ -19,6 +19,30 @@ class Mixed:
 
 
 MIXED = Mixed()
+
+
+def value_at(item: Any, path: str) -> Any:
+    """The value of a field; ``path`` may lead into an object: ``tool_loop.max_iterations``."""
+    for name in path.split("."):
+        item = getattr(item, name)
+    return item
+
+
+def changed_at(item: Any, path: str, value: object) -> tuple[str, object]:
+    """The field of the item that changes, and its new value: an object with another value at the rest of the path."""
+    first, _, rest = path.partition(".")
+    if not rest:
+        return first, value
+    inner = getattr(item, first)
+    name, new = changed_at(inner, rest, value)
+    return first, inner.model_copy(update={name: new})
+
+
+def default_at(model: type[Any], path: str) -> object:
+    """The default of a field; see :func:`value_at`."""
+    first, _, rest = path.partition(".")
+    default = model.model_fields[first].get_default(call_default_factory=True)
+    return value_at(default, rest) if rest else default
 
 
 class Target(Protocol):
@@ -58,25 +82,25 @@ class Items:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def read(self, field: str) -> object:
-        values = [getattr(item, field) for item in self.items()]
+        values = [value_at(item, field) for item in self.items()]
         return values[0] if all(v == values[0] for v in values) else MIXED
 
     def write(self, field: str, value: object) -> None:
         if self.read(field) == value:
             return
-        edits: list[Edit] = [SetFields(self.where, i, {field: value}) for i in self.ids]
+        changes = [changed_at(item, field, value) for item in self.items()]
+        edits: list[Edit] = [SetFields(self.where, i, {c[0]: c[1]}) for i, c in zip(self.ids, changes, strict=True)]
         edit = edits[0] if len(edits) == 1 else Batch(tuple(edits))
         self.workspace.document.execute(edit, self.step_text(field), f"{','.join(self.ids)}.{field}")
 
     def default(self, field: str) -> object:
-        model = type(self.items()[0])
-        return model.model_fields[field].get_default(call_default_factory=True)  # type: ignore[attr-defined]
+        return default_at(type(self.items()[0]), field)
 
     def problems(self) -> Sequence[Problem]:
         return [p for i in self.ids for p in self.workspace.problems.at(i)]
 
     def step_text(self, field: str) -> str:
-        word = field.replace("_", " ")
+        word = field.rpartition(".")[2].replace("_", " ")
         if len(self.ids) > 1:
             return tr("Change {field} of {count} items").format(field=word, count=len(self.ids))
         return tr("Change {field} of {name}").format(

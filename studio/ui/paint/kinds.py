@@ -16,6 +16,7 @@ class NewKind(NamedTuple):
 
 NEW_KINDS: tuple[NewKind, ...] = (
     NewKind("agent", "A", "model llm assistant prompt", "Nodes"),
+    NewKind("runner", "R", "conversation handoff hand-off chatflow agents session", "Nodes"),
     NewKind("function", "U", "python code executor", "Nodes"),
     NewKind("human_input", "H", "ask person question approval form", "Nodes"),
     NewKind("sub_workflow", "W", "nested workflow file", "Nodes"),

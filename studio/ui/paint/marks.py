@@ -39,6 +39,7 @@ STATUS_TINTS: Mapping[str, str] = {
 
 KIND_NAMES: Mapping[str, str] = {
     "agent": "Agent",
+    "runner": "Conversation runner",
     "function": "Function",
     "human_input": "Human input",
     "sub_workflow": "Sub-workflow",
@@ -67,6 +68,7 @@ KIND_NAMES: Mapping[str, str] = {
 
 _GLYPHS: Mapping[str, str] = {
     "agent": "agent",
+    "runner": "runner",
     "function": "function",
     "human_input": "human-input",
     "sub_workflow": "sub-workflow",
@@ -95,6 +97,7 @@ KIND_ICONS: Mapping[str, str] = {kind: f"own:{name}" for kind, name in _GLYPHS.i
 
 _DISCS: Mapping[str, str] = {
     "agent": "k_agent",
+    "runner": "k_agent",
     "function": "k_fn",
     "transform": "k_fn",
     "set_variable": "k_fn",
