@@ -39,7 +39,7 @@ def add_host(page: NodePage, form: Form) -> None:
     host = builder.segments(form, "host", tr("Host"), (("python", tr("Python")), ("turn_token", tr("C# turn token"))))
     section.add(host)
     python = _python(page, form)
-    turn_token = _turn_token(page, form)
+    turn_token = _turn_token(form)
     for field in (*python, *turn_token):
         section.add(field)
     page.body.add(section)
@@ -122,10 +122,15 @@ def run_name(page: NodePage) -> str:
 # -------------------------------------------------------------------------------------------------- turn token
 
 
-def _turn_token(page: NodePage, form: Form) -> tuple[QWidget, ...]:
+def _turn_token(form: Form) -> tuple[QWidget, ...]:
     """The six options in the order of a turn, then the token of a start."""
-    updates = _tri_state(form)
-    checks = [
+    checks = [builder.check(form, f"turn_token.{name}", title, hint) for name, title, hint in _checks()]
+    return (_tri_state(form), *checks, _first_token(form))
+
+
+def _checks() -> list[tuple[str, str, str]]:
+    """Name, title and hint of the options that are on or off."""
+    return [
         (
             "emit_agent_response_events",
             tr("Yield each whole response"),
@@ -155,7 +160,9 @@ def _turn_token(page: NodePage, form: Form) -> tuple[QWidget, ...]:
             tr("InterceptUnterminatedFunctionCalls: a node behind gives the result. Default: off."),
         ),
     ]
-    fields = [builder.check(form, f"turn_token.{name}", title, hint) for name, title, hint in checks]
+
+
+def _first_token(form: Form) -> Field:
     choices: list[tuple[object, str]] = [
         ("auto", tr("as the run (default)")),
         ("on", tr("asks for updates")),
@@ -166,9 +173,7 @@ def _turn_token(page: NodePage, form: Form) -> tuple[QWidget, ...]:
         "At run time: a run makes the token of the first turn. As the run: without streaming it asks for updates, as "
         "RunAsync does; with streaming the option above decides, and without it updates are asked for."
     )
-    first = builder.choice(form, "turn_token.first_token", tr("Token of the first turn"), choices, hint=hint)
-    del page
-    return (updates, *fields, first)
+    return builder.choice(form, "turn_token.first_token", tr("Token of the first turn"), choices, hint=hint)
 
 
 def _tri_state(form: Form) -> Field:
