@@ -21,6 +21,7 @@ from studio.ui.inspector.last_run import fill_messages, last_prompt
 from studio.ui.inspector.loop_fields import add_loop
 from studio.ui.inspector.middleware_fields import add_middleware
 from studio.ui.inspector.node_page import NodePage
+from studio.ui.inspector.schema_editor import SchemaEditor
 from studio.ui.inspector.small_parts import estimate, said
 from studio.ui.text import tr
 from studio.ui.widgets.field import Field
@@ -154,20 +155,10 @@ def _add_answer(page: NodePage, form: Form) -> None:
     node = page.node
     assert isinstance(node, AgentNode)
     section = Section(page.theme, tr("Structured reply"), open_=node.output_schema is not None, gap=11)
-    placeholder = '{"type": "object", "properties": {"score": {"type": "integer"}}}'
-    section.add(
-        builder.code(
-            form,
-            "output_schema",
-            tr("JSON Schema"),
-            language="json",
-            placeholder=placeholder,
-            hint=tr("Conditions then see value.score and so on. Default: plain text."),
-            lines=4,
-            typed=schema_typed,
-            shown=schema_shown,
-        )
-    )
+    hint = tr("Conditions then see value.score and so on. Default: plain text.")
+    field = Field(page.theme, tr("Fields of the reply"), SchemaEditor(page.theme), hint=hint)
+    form.bind("output_schema", field)
+    section.add(field)
     form.follow(lambda: section.set_summary(tr("text") if form.target.read("output_schema") is None else tr("object")))
     page.body.add(section)
 

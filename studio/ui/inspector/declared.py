@@ -23,6 +23,11 @@ Change = Callable[..., Edit]
 """``(workflow, index, **values)`` gives the edit of an item."""
 
 
+def called(item: Any) -> str:
+    """What a declaration is called: its name, or its key."""
+    return str(getattr(item, "name", "") or getattr(item, "key", ""))
+
+
 class Declared:
     """One item of a list of the workflow as the target of a form."""
 
@@ -57,7 +62,7 @@ class Declared:
 
     def step_text(self, field: str) -> str:
         words = tr("Change {field} of {word} {name}")
-        return words.format(field=field.replace("_", " "), word=self._word, name=self.item.name)
+        return words.format(field=field.replace("_", " "), word=self._word, name=called(self.item))
 
 
 class Card(Section):
@@ -79,7 +84,7 @@ class Card(Section):
 
     def refresh(self) -> None:
         """Shows the item as it is. Raises ``KeyError`` when it is gone."""
-        name = self.target.item.name
+        name = called(self.target.item)
         self.set_title(name)
         text = tr("Remove {name}").format(name=name)
         self._remove_button.setToolTip(text)
@@ -164,12 +169,13 @@ class Cards(QWidget):
         self.refresh()
         if len(self.cards) > before:
             self.cards[-1].set_open(True)
-            self.cards[-1].form.focus("name")
+            if not self.cards[-1].form.focus("name"):
+                self.cards[-1].form.focus("key")
 
     def remove(self, index: int) -> None:
         """Takes an item out."""
         workflow = self.workspace.document.workflow
         items = getattr(workflow, self.where)
         if index < len(items):
-            text = tr("Remove {word} {name}").format(word=self._word, name=items[index].name)
+            text = tr("Remove {word} {name}").format(word=self._word, name=called(items[index]))
             self.workspace.document.execute(self._remove(workflow, index), text)

@@ -214,6 +214,8 @@ class InspectorPage(QWidget):
             return
         self.unfold(container)
         editor, first = text_editor(container, text)
+        if editor is not None:
+            self.unfold(editor)
         shown = editor if editor is not None else container
         self.body.ensureWidgetVisible(shown, 20, 40)
         if focus:

@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.document.model import JoinNode, OfflineScript, StateDecl, TypeDecl
+from studio.document.model import JoinNode, OfflineScript
 from studio.ui.inspector import builder
 from studio.ui.inspector.declared import Cards
 from studio.ui.inspector.form import Form, Refused
 from studio.ui.inspector.mcp_cards import McpCards
 from studio.ui.inspector.modules_editor import ModulesEditor
 from studio.ui.inspector.page import InspectorPage
+from studio.ui.inspector.state_cards import StateCards, TypeCards
 from studio.ui.inspector.target import WorkflowFields
 from studio.ui.inspector.tool_cards import ToolCards
 from studio.ui.text import tr
@@ -28,8 +29,6 @@ from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import size_words
 
-_STATE = '[{"key": "rounds", "type": "integer", "initial": 0}]'
-_TYPES = '[{"name": "Score", "schema": {"type": "object", "properties": {"score": {"type": "integer"}}}}]'
 _OFFLINE = '{"nodes": {"writer": {"replies": ["A draft."], "then": "repeat_last"}}, "delay_ms": 20}'
 
 
@@ -147,16 +146,14 @@ class WorkflowPage(InspectorPage):
 
     def _add_declarations(self) -> None:
         assert self.form is not None
-        made: tuple[tuple[str, str, str, TypeAdapter[Any], str], ...] = (
-            ("types", tr("Types"), _TYPES, TypeAdapter(tuple[TypeDecl, ...]), tr("Records; dataclasses in code.")),
-            ("state", tr("Shared state"), _STATE, TypeAdapter(tuple[StateDecl, ...]), tr("Keys, types, first values.")),
-        )
-        for name, title, placeholder, adapter, hint in made:
-            self._add_json(name, title, placeholder, json_reader(adapter, ()), hint)
         self._cards: dict[str, Cards] = {
+            "types": TypeCards(self.theme, self.workspace),
+            "state": StateCards(self.theme, self.workspace),
             "tools": ToolCards(self.theme, self.workspace),
             "mcp_servers": McpCards(self.theme, self.workspace),
         }
+        self._add_cards("types", tr("Types"))
+        self._add_cards("state", tr("Shared state"))
         self._add_cards("tools", tr("Tools"))
         self._add_cards("mcp_servers", tr("MCP servers"))
         self._modules_section = Section(self.theme, tr("Modules"), open_=False, gap=5)

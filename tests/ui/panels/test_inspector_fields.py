@@ -249,13 +249,13 @@ def test_join_merge_and_order_of_sources(show: Show, workspace: Workspace, qtbot
 
 def test_workflow_page_takes_json_only_when_it_is_right(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
     panel = show(InspectorPanel)
-    editor = box(panel, "state")
-    editor.setPlainText('[{"key": "rounds"')
-    assert workspace.document.workflow.state == ()
+    editor = box(panel, "offline")
+    editor.setPlainText('{"nodes": {')
+    assert not workspace.document.workflow.offline.nodes
     editor.left.emit()
-    assert form(panel).field("state").problem.startswith("This is not JSON yet")  # type: ignore[union-attr]
-    editor.setPlainText('[{"key": "rounds", "type": "integer", "initial": 0}]')
-    assert workspace.document.workflow.state[0].key == "rounds"
+    assert form(panel).field("offline").problem.startswith("This is not JSON yet")  # type: ignore[union-attr]
+    editor.setPlainText('{"nodes": {"writer": {"replies": ["Yes."]}}}')
+    assert "writer" in workspace.document.workflow.offline.nodes
 
 
 def test_template_choices_and_check_fields(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
