@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_services import RunServices
 from studio.bridge.warming import Warming, load_plans
@@ -36,6 +37,7 @@ class Workspaces:
 
     def __init__(self, secrets: Secrets | None = None) -> None:
         self.secrets = secrets or Secrets()
+        self.providers = ProviderModel(self.secrets)
         self._source: ServiceSource | None = None
         self._codec = Codec()
         self._open: list[Workspace] = []
@@ -110,6 +112,7 @@ class Workspaces:
         """Ends everything: runs, stores, connections, workers. What was active is listed as interrupted next time."""
         for workspace in list(self._open):
             self.close(workspace)
+        await self.providers.close()
         if self._warming_up is not None:
             self._warming.end()
             self._warming_up.cancel()

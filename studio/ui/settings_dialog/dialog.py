@@ -14,8 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.bridge.provider_model import ProviderModel
 from studio.settings.preferences import Preferences
 from studio.ui.settings_dialog.general import AppearancePage, CanvasPage, RunPage, SessionPage
+from studio.ui.settings_dialog.prices import PricesPage
 from studio.ui.settings_dialog.providers import ProvidersPage
 from studio.ui.settings_dialog.shortcuts import ShortcutsPage
 from studio.ui.text import tr
@@ -23,22 +25,29 @@ from studio.ui.theme import Theme
 
 
 class SettingsDialog(QDialog):
-    """``section``: ``appearance``, ``session``, ``canvas``, ``shortcuts``, ``run`` or ``providers``."""
+    """``section``: ``appearance``, ``session``, ``canvas``, ``shortcuts``, ``run``, ``providers``
+    or ``prices``."""
 
     preferences_changed = Signal(object)
     """Preferences."""
     profiles_changed = Signal()
 
     def __init__(
-        self, theme: Theme, preferences: Preferences, section: str = "appearance", parent: QWidget | None = None
+        self,
+        theme: Theme,
+        preferences: Preferences,
+        section: str = "appearance",
+        parent: QWidget | None = None,
+        *,
+        provider_model: ProviderModel | None = None,
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("settings")
         self.setWindowTitle(tr("Settings"))
-        self.resize(760, 540)
+        self.resize(820, 600)
         self._preferences = preferences
-        providers = ProvidersPage(theme)
+        providers = ProvidersPage(theme, provider_model)
         providers.profiles_changed.connect(self.profiles_changed)
         pages = (
             ("appearance", tr("Appearance"), AppearancePage(theme, preferences)),
@@ -47,6 +56,7 @@ class SettingsDialog(QDialog):
             ("shortcuts", tr("Shortcuts"), ShortcutsPage(theme, preferences)),
             ("run", tr("Runs"), RunPage(theme, preferences)),
             ("providers", tr("Model providers"), providers),
+            ("prices", tr("Prices"), PricesPage(theme)),
         )
         self._list = QListWidget()
         self._list.setObjectName("settings_sections")

@@ -7,68 +7,50 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QVBoxLayout, QWidget
 
-from studio.settings.profiles import (
-    REFERENCES,
-    Profile,
-    Profiles,
-    clean_base_url,
-    presets,
-    read_profiles,
-    write_profiles,
-)
+from studio.bridge.provider_model import ProviderModel
+from studio.settings.profiles import Profile, Profiles, presets, read_profiles, write_profiles
+from studio.ui.settings_dialog.probe_dialog import ProbeDialog
+from studio.ui.settings_dialog.profile_form import ProfileForm
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import Button, ComboBox
-from studio.ui.widgets.field import Field
+from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Label, Prose
-from studio.ui.widgets.text_fields import LineField
 
 
 class ProvidersPage(QWidget):
-    """Changes are kept when *Save* is pressed; a key is only ever a reference."""
+    """Changes are kept when *Save* is pressed; a file only ever holds references to keys."""
 
     profiles_changed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, model: ProviderModel | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._model = model or ProviderModel(parent=self)
         self._profiles: Profiles = read_profiles()[0]
         self._chosen = self._profiles.find(None) or self._profiles.profiles[0]
+        self._waiting: Profile | None = None
+        """What is kept as soon as its key is stored."""
         self._list = QListWidget()
         self._list.setObjectName("profiles")
         self._list.setAccessibleName(tr("Model providers"))
-        self._list.setFixedWidth(170)
+        self._list.setFixedWidth(150)
         self._list.setProperty("card", "true")
         self._list.ensurePolished()
         self._add = Button(theme, tr("Add"), "plus", small=True)
-        self._name = LineField(theme)
-        self._kind = ComboBox(theme)
-        self._url = LineField(theme, mono=True)
-        self._key = LineField(theme, "env:NAME", mono=True)
-        self._model = LineField(theme, mono=True)
-        self._name_field = Field(theme, tr("Name"), self._name, resettable=False)
-        self._kind_field = Field(theme, tr("Kind"), self._kind, resettable=False)
-        self._url_field = Field(theme, tr("Base URL"), self._url, resettable=False)
-        self._key_field = Field(
-            theme, tr("Key"), self._key, resettable=False,
-            hint=tr("Where the key is: env:NAME reads a variable, keychain:ID the system's key store. Never the key."),
-        )  # fmt: skip
-        self._model_field = Field(
-            theme, tr("Model"), self._model, resettable=False, hint=tr("For agents that name no model of their own.")
-        )
+        self.form = ProfileForm(theme, self._model)
         self._built_in = Prose(
             theme, tr("Built in. It runs on this computer, needs no network and no key, and answers from the "
                       "workflow's offline script, or with a labelled sample."), "body", "text2",
         )  # fmt: skip
+        self._said = Prose(theme, "", "small", "fail_t", 15)
         self._save = Button(theme, tr("Save"), kind="primary", small=True)
+        self._test = Button(theme, tr("Test connection…"), small=True)
+        self._default = Button(theme, tr("Use by default"), kind="plain", small=True)
         self._remove = Button(theme, tr("Remove"), kind="plain", small=True)
-        self._fields = (self._name_field, self._kind_field, self._url_field, self._key_field, self._model_field)
-        for kind, preset in presets().items():
-            if kind != "offline":
-                self._kind.addItem(preset.title, kind)
         self._lay_out()
         self._connect()
         self._show_list()
+        self._model.check_keychain()
 
     def _lay_out(self) -> None:
         title = Label(self._theme, tr("Model providers"), "figure")
@@ -80,15 +62,15 @@ class ProvidersPage(QWidget):
         right = QVBoxLayout()
         right.setSpacing(0)
         self._built_in.setContentsMargins(12, 4, 12, 0)
+        self._said.setContentsMargins(12, 6, 12, 0)
         right.addWidget(self._built_in)
-        for field in self._fields:
-            right.addWidget(field)
-        right.addStretch(1)
+        right.addWidget(self.form, 1)
+        right.addWidget(self._said)
         buttons = QHBoxLayout()
         buttons.setContentsMargins(12, 10, 12, 0)
         buttons.setSpacing(8)
-        buttons.addWidget(self._save)
-        buttons.addWidget(self._remove)
+        for button in (self._save, self._test, self._default, self._remove):
+            buttons.addWidget(button)
         buttons.addStretch(1)
         right.addLayout(buttons)
         row = QHBoxLayout()
@@ -106,8 +88,11 @@ class ProvidersPage(QWidget):
         self._list.currentRowChanged.connect(self._on_list_current_row_changed)
         self._add.clicked.connect(self._on_add_clicked)
         self._save.clicked.connect(self._on_save_clicked)
+        self._test.clicked.connect(self._on_test_clicked)
+        self._default.clicked.connect(self._on_default_clicked)
         self._remove.clicked.connect(self._on_remove_clicked)
-        self._kind.activated.connect(self._on_kind_activated)
+        self._model.key_stored.connect(self._on_model_key_stored)
+        self._model.key_refused.connect(self._on_model_key_refused)
 
     def _show_list(self) -> None:
         names = [profile.name for profile in self._profiles.profiles]
@@ -119,21 +104,19 @@ class ProvidersPage(QWidget):
 
     def _show_profile(self, profile: Profile) -> None:
         self._chosen = profile
+        self._waiting = None
+        self._say("")
         self._built_in.setVisible(profile.offline)
-        for widget in (*self._fields, self._save, self._remove):
+        for widget in (self.form, self._save, self._test, self._remove):
             widget.setVisible(not profile.offline)
-        for field in self._fields:
-            field.set_problem("error", "")
-        self._name.show_value(profile.name)
-        self._kind.setCurrentIndex(max(0, self._kind.findData(profile.kind)))
-        self._url.show_value(profile.base_url)
-        self._key.show_value(profile.key_ref)
-        self._model.show_value(profile.model)
-        self._show_note()
+        self._default.setEnabled(profile.name != self._profiles.default)
+        self._default.setToolTip("" if self._default.isEnabled() else tr("Agents that name no provider use it"))
+        if not profile.offline:
+            self.form.show_profile(profile)
 
-    def _show_note(self) -> None:
-        preset = presets().get(str(self._kind.currentData()))
-        self._kind_field.set_hint(tr(preset.note) if preset is not None else "")
+    def _say(self, text: str) -> None:
+        self._said.set_text(text)
+        self._said.setVisible(bool(text))
 
     def _on_list_current_row_changed(self, row: int) -> None:
         if 0 <= row < len(self._profiles.profiles):
@@ -146,53 +129,66 @@ class ProvidersPage(QWidget):
         name = next(n for n in names if n not in taken)
         reference = f"env:{preset.variable}" if preset.variable else ""
         self._keep(self._profiles.with_profile(Profile(name, preset.kind, preset.base_url, reference)), name)
-        self._name.setFocus()
-        self._name.selectAll()
-
-    def _on_kind_activated(self, _index: int) -> None:
-        """A new kind brings its address and variable, unless others were typed."""
-        preset = presets()[str(self._kind.currentData())]
-        known = presets().values()
-        if not self._url.text() or self._url.text() in {p.base_url for p in known}:
-            self._url.setText(preset.base_url)
-        if not self._key.text() or self._key.text() in {f"env:{p.variable}" for p in known if p.variable}:
-            self._key.setText(f"env:{preset.variable}" if preset.variable else "")
-        self._show_note()
+        self.form.name.editor.setFocus()
+        self.form.name.editor.selectAll()  # type: ignore[attr-defined]
 
     def _on_save_clicked(self) -> None:
-        name = self._name.text().strip()
-        key = self._key.text().strip()
-        url = clean_base_url(self._url.text())
         others = {profile.name for profile in self._profiles.profiles if profile.name != self._chosen.name}
-        problems = (
-            (self._name_field, tr("Enter a name.") if not name else tr("Another provider has this name.")
-             if name in others else ""),
-            (self._url_field, "" if url.startswith(("http://", "https://")) else tr("Enter an http or https address.")),
-            (self._key_field, "" if not key or key.startswith(REFERENCES)
-             else tr("Enter where the key is, not the key: env:NAME.")),
-        )  # fmt: skip
-        for field, problem in problems:
-            field.set_problem("error", problem)
-        if any(problem for _, problem in problems):
+        made = self.form.profile(lambda name: name in others)
+        if made is None:
             return
-        kind = str(self._kind.currentData())
-        made = replace(self._chosen, name=name, kind=kind, base_url=url, key_ref=key, model=self._model.text().strip())
+        typed, kind = self.form.key.typed, self.form.key.kind
+        if typed and kind in ("keychain", "session"):
+            self._waiting = made
+            self._save.setEnabled(False)
+            self._model.store_key(typed, kind, self._chosen.key_ref)  # type: ignore[arg-type]
+            return
+        self._replace(made)
+
+    def _on_model_key_stored(self, reference: str) -> None:
+        self._save.setEnabled(True)
+        if self._waiting is not None:
+            self._replace(replace(self._waiting, key_ref=reference))
+
+    def _on_model_key_refused(self, problem: str) -> None:
+        self._save.setEnabled(True)
+        self._waiting = None
+        self.form.key.set_problem(problem)
+
+    def _replace(self, made: Profile) -> None:
+        """Keeps a profile in the place of the chosen one."""
         kept = self._profiles
         was_default = kept.default == self._chosen.name
-        if name != self._chosen.name:
+        if made.name != self._chosen.name:
             kept = kept.without(self._chosen.name)
         kept = kept.with_profile(made)
-        self._keep(replace(kept, default=name) if was_default else kept, name)
+        self._keep(replace(kept, default=made.name) if was_default else kept, made.name)
+
+    def _on_test_clicked(self) -> None:
+        self._on_save_clicked()
+        saved = self._profiles.find(self._chosen.name)
+        if self._waiting is not None or saved is None or self.form.key.problem:
+            return
+        if not saved.model:
+            self.form.model_field.set_problem("error", tr("Enter the model that is to be tested."))
+            return
+        dialog = ProbeDialog(self._theme, self._model, saved, self)
+        dialog.taken.connect(self._replace)
+        dialog.open()
+
+    def _on_default_clicked(self) -> None:
+        self._keep(replace(self._profiles, default=self._chosen.name), self._chosen.name)
 
     def _on_remove_clicked(self) -> None:
+        if self._chosen.key_ref.startswith(("keychain:", "session:")):
+            self._model.forget_key(self._chosen.key_ref)
         self._keep(self._profiles.without(self._chosen.name), self._profiles.default)
 
     def _keep(self, profiles: Profiles, chosen: str) -> None:
         try:
             write_profiles(profiles)
         except OSError as error:
-            reason = tr("The providers could not be saved: {reason}").format(reason=error.strerror or error)
-            self._name_field.set_problem("error", reason)
+            self._say(tr("The providers could not be saved: {reason}").format(reason=error.strerror or error))
             return
         self._profiles = profiles
         self._chosen = profiles.find(chosen) or profiles.profiles[0]

@@ -14,6 +14,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.bridge.provider_model import ProviderModel
 from studio.bridge.workspace import Workspace
 from studio.document.edits import Batch, ReplaceAll, SetWorkflow
 from studio.document.model import SubWorkflowNode, Workflow
@@ -37,6 +38,8 @@ _log = logging.getLogger(__name__)
 class OpensWorkspaces(Protocol):
     """Joins documents with what runs them, and ends that again."""
 
+    providers: ProviderModel
+
     def open(self, workflow: Workflow, path: Path | None) -> Workspace: ...
 
     def close(self, workspace: Workspace) -> None: ...
@@ -57,7 +60,7 @@ class FileFlows(QObject):
     def __init__(self, theme: Theme, tabs: DocumentTabs, window: QWidget, workspaces: OpensWorkspaces) -> None:
         super().__init__(window)
         self._theme, self._tabs, self._window = theme, tabs, window
-        self._workspaces = workspaces
+        self.workspaces = workspaces
         self._stamps: dict[WorkflowPage, Stamp] = {}
         self._told: dict[WorkflowPage, Stamp] = {}
         """What was on disk when its change was last told."""
@@ -204,7 +207,7 @@ class FileFlows(QObject):
 
     # ---- parts
     def _show(self, workflow: Workflow, path: Path | None, stamp: Stamp | None = None) -> WorkflowPage:
-        page = WorkflowPage(self._theme, self._workspaces.open(workflow, path))
+        page = WorkflowPage(self._theme, self.workspaces.open(workflow, path))
         if stamp is not None:
             self._stamps[page] = stamp
         document = page.workspace.document
@@ -365,7 +368,7 @@ class FileFlows(QObject):
         self._watch.refresh()
         # It outlives its page until its run is stopped and its store is closed.
         workspace.setParent(None)
-        self._workspaces.close(workspace)
+        self.workspaces.close(workspace)
         if then is not None:
             then()
 

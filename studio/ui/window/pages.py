@@ -103,7 +103,8 @@ class Pages:
         from studio.ui.settings_dialog import SettingsDialog
 
         window = self._window
-        dialog = SettingsDialog(window.theme, window.preferences, section, window)
+        providers = window.files.workspaces.providers
+        dialog = SettingsDialog(window.theme, window.preferences, section, window, provider_model=providers)
         dialog.preferences_changed.connect(window.apply_preferences)
         dialog.profiles_changed.connect(window.refresh_profiles)
         dialog.open()

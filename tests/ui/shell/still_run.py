@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
@@ -48,6 +49,7 @@ class StillWorkspaces:
     def __init__(self, *, journal: bool = False) -> None:
         self._journal = journal
         self.closed: list[Workspace] = []
+        self.providers = ProviderModel()
 
     def open(self, workflow: Workflow, path: Path | None) -> Workspace:
         made = Workspace(DocumentModel(workflow, path), StillRun())

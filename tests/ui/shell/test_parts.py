@@ -15,7 +15,6 @@ from studio.document.problems import Problem
 from studio.files import read_workflow
 from studio.settings import recent
 from studio.settings.places import resource
-from studio.settings.profiles import read_profiles
 from studio.ui import display
 from studio.ui.app import main
 from studio.ui.command_palette import Entry, ranked
@@ -23,7 +22,6 @@ from studio.ui.exporting import ExportPage
 from studio.ui.exporting.places import code_places, glyph_lines, workflow_file
 from studio.ui.problems import ProblemsPanel
 from studio.ui.problems.rows import place_name
-from studio.ui.settings_dialog.providers import ProvidersPage
 from studio.ui.theme import Theme
 from studio.ui.welcome import WelcomePage
 from studio.ui.welcome.cards import TemplateCard
@@ -268,28 +266,6 @@ def test_what_does_not_apply_comes_last_and_nothing_typed_shows_all() -> None:
     assert [f.entry.text for f in ranked(entries, "stop")] == ["Stop server", "Stop"]
     assert len(ranked(entries, "")) == 2
     assert ranked(entries, "xyz") == []
-
-
-# ---- providers
-
-
-def test_a_key_itself_is_refused(qtbot: QtBot, theme: Theme) -> None:
-    page = ProvidersPage(theme)
-    qtbot.addWidget(page)
-    page._add.click()
-    page._key.setText("sk-not-a-reference")
-    page._save.click()
-    assert "not the key" in page._key_field.problem
-    page._key.setText("env:TEAM_KEY")
-    page._name.setText("Team gateway")
-    page._url.setText("https://gateway.example/v1/chat/completions")
-    with qtbot.waitSignal(page.profiles_changed):
-        page._save.click()
-    kept = read_profiles()[0].find("Team gateway")
-    assert kept is not None
-    assert (kept.key_ref, kept.base_url) == ("env:TEAM_KEY", "https://gateway.example/v1")
-    page._remove.click()
-    assert [p.name for p in read_profiles()[0].profiles] == ["Offline model"]
 
 
 # ---- display
