@@ -47,17 +47,7 @@ class SettingsDialog(QDialog):
         self.setWindowTitle(tr("Settings"))
         self.resize(820, 600)
         self._preferences = preferences
-        providers = ProvidersPage(theme, provider_model)
-        providers.profiles_changed.connect(self.profiles_changed)
-        pages = (
-            ("appearance", tr("Appearance"), AppearancePage(theme, preferences)),
-            ("session", tr("Session"), SessionPage(theme, preferences)),
-            ("canvas", tr("Canvas"), CanvasPage(theme, preferences)),
-            ("shortcuts", tr("Shortcuts"), ShortcutsPage(theme, preferences)),
-            ("run", tr("Runs"), RunPage(theme, preferences)),
-            ("providers", tr("Model providers"), providers),
-            ("prices", tr("Prices"), PricesPage(theme)),
-        )
+        pages = self._pages(theme, preferences, provider_model)
         self._list = QListWidget()
         self._list.setObjectName("settings_sections")
         self._list.setAccessibleName(tr("Sections"))
@@ -74,6 +64,21 @@ class SettingsDialog(QDialog):
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.setCurrentRow(max(0, [key for key, _, _ in pages].index(section)))
         self._lay_out()
+
+    def _pages(
+        self, theme: Theme, preferences: Preferences, provider_model: ProviderModel | None
+    ) -> tuple[tuple[str, str, QWidget], ...]:
+        providers = ProvidersPage(theme, provider_model)
+        providers.profiles_changed.connect(self.profiles_changed)
+        return (
+            ("appearance", tr("Appearance"), AppearancePage(theme, preferences)),
+            ("session", tr("Session"), SessionPage(theme, preferences)),
+            ("canvas", tr("Canvas"), CanvasPage(theme, preferences)),
+            ("shortcuts", tr("Shortcuts"), ShortcutsPage(theme, preferences)),
+            ("run", tr("Runs"), RunPage(theme, preferences)),
+            ("providers", tr("Model providers"), providers),
+            ("prices", tr("Prices"), PricesPage(theme)),
+        )
 
     def _lay_out(self) -> None:
         line = QFrame()

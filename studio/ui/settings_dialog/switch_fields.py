@@ -18,6 +18,13 @@ from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.text_fields import LineField
 
 
+_TITLES = {
+    "limit_name": "Name of the answer limit",
+    "forced_tool": "A tool is forced",
+    "answer_format": "A schema of the answer is asked for",
+}
+
+
 class SwitchFields(QWidget):
     """Every switch with what it does; *As the kind* takes all of them back."""
 
@@ -45,15 +52,10 @@ class SwitchFields(QWidget):
             "forced_tool": SegmentedControl(theme, forced),
             "answer_format": SegmentedControl(theme, answer),
         }
-        titles = {
-            "limit_name": tr("Name of the answer limit"),
-            "forced_tool": tr("A tool is forced"),
-            "answer_format": tr("A schema of the answer is asked for"),
-        }
         for name, control in self._choices.items():
             control.setObjectName(f"switch.{name}")
             control.edited.connect(self.edited)
-            column.addWidget(Field(theme, titles[name], control, resettable=False))
+            column.addWidget(Field(theme, tr(_TITLES[name]), control, resettable=False))
         self._left_out = LineField(theme, tr("nothing"), mono=True)
         self._left_out.edited.connect(self.edited)
         hint = tr("Settings that are not sent although they are set: temperature, top_p …")
