@@ -17,7 +17,6 @@ from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.text_fields import LineField
 
-
 _TITLES = {
     "limit_name": "Name of the answer limit",
     "forced_tool": "A tool is forced",
