@@ -176,6 +176,36 @@ async def test_a_file_that_lost_content_says_so(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_a_list_whose_items_lie_far_apart_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two conversations in one file, one much longer: reading backwards gives up, and the links are followed."""
+    path = tmp_path / "runs.db"
+    store = SqliteStore(path, Codec())
+    said = [user(f"turn {number} of the short one, long enough for an entry of its own") for number in range(8)]
+
+    async def save(id: str, parent: str | None, messages: list[Message]) -> None:
+        await store.save(Checkpoint(id, parent, messages=(QueuedMessage("m", "a", None, messages),)))
+
+    await save("short", None, said[:6])
+    for number in range(100):
+        await save(f"other {number}", None, [user(f"{number}, {turn}: something else entirely") for turn in range(6)])
+    await save("grown", "short", said)
+    await store.close()
+    store = SqliteStore(path, Codec())
+    found: list[int] = []
+    backwards = store._database._backwards
+
+    def noted(entry: int) -> list[tuple[int, int, str | int]]:
+        rows = backwards(entry)
+        found.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(store._database, "_backwards", noted)
+    assert (await store.load("grown")).messages[0].data == said
+    assert (await store.load("short")).messages[0].data == said[:6]
+    assert found == [0, 6]
+    await store.close()
+
+
 async def test_two_stores_on_one_file(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     one, two = SqliteStore(path, Codec()), SqliteStore(path, Codec())
