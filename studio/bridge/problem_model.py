@@ -11,7 +11,9 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from studio.bridge.document_model import DocumentModel
 from studio.document.model import Workflow
 from studio.document.problems import Problem
+from studio.document.profiles import unknown_profiles
 from studio.document.validate import problems
+from studio.settings.profiles import profile_names
 
 AT_ONCE = 100
 """A document with more nodes than this is validated in a thread."""
@@ -68,7 +70,7 @@ class ProblemModel(QObject):
 
     def refresh(self) -> None:
         """Validates now."""
-        self._take(problems(self._document.workflow))
+        self._take(_all(self._document.workflow))
 
     def _validate(self) -> None:
         workflow = self._document.workflow
@@ -98,6 +100,12 @@ class ProblemModel(QObject):
 
 def _find(found: _Found, workflow: Workflow) -> None:
     """In a thread: documents are frozen, and checks keep nothing that another thread could spoil."""
-    made = problems(workflow)
+    made = _all(workflow)
     with suppress(RuntimeError):  # the program has ended
         found.told.emit(workflow, made)
+
+
+def _all(workflow: Workflow) -> tuple[Problem, ...]:
+    """What is wrong with the document, and what it names that this computer does not have; errors first."""
+    here = tuple(unknown_profiles(workflow, profile_names()))
+    return (*here, *problems(workflow)) if here else problems(workflow)

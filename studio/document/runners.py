@@ -27,6 +27,7 @@ def inner_agents(node: RunnerNode) -> tuple[AgentNode, ...]:
             temperature=agent.temperature,
             max_tokens=agent.max_tokens,
             tools=agent.tools,
+            mcp_servers=agent.mcp_servers,
         )
         for agent in node.agents
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,21 @@ def read_profiles() -> tuple[Profiles, tuple[str, ...]]:
             found[profile.name] = profile
     default = data.get("default")
     return Profiles(tuple(found.values()), default if default in found else OFFLINE_NAME), tuple(problems)
+
+
+def profile_names() -> frozenset[str]:
+    """The names of all profiles, read again when the file has changed: asked after every change of a document."""
+    try:
+        found = profiles_file().stat()
+        stamp = (str(profiles_file()), found.st_mtime_ns, found.st_size)
+    except OSError:
+        stamp = (str(profiles_file()), 0, 0)
+    return _names_at(stamp)
+
+
+@lru_cache(maxsize=4)
+def _names_at(_stamp: tuple[str, int, int]) -> frozenset[str]:
+    return frozenset(p.name for p in read_profiles()[0].profiles)
 
 
 def write_profiles(profiles: Profiles) -> None:

@@ -133,6 +133,8 @@ class MainWindow(QMainWindow):
         profiles, _ = read_profiles()
         current = profiles.find(None)
         self.tool_bar.profile.set_profiles([p.name for p in profiles.profiles], current.name if current else "")
+        for page in self.files.pages():
+            page.workspace.problems.refresh()
         self.schedule_refresh()
 
     def toggle_minimap(self, page: WorkflowPage) -> None:
@@ -351,6 +353,8 @@ class MainWindow(QMainWindow):
         page.canvas.setFocus()
         page.canvas.prefer(self.preferences)
         page.fit_soon()
+        if self.isVisible():
+            self.pages.map_providers_if_needed(page)
 
     def _on_files_closing(self, page: WorkflowPage) -> None:
         """What shows the same workflow goes with it."""

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QApplication
+
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
 
@@ -97,6 +99,25 @@ class Pages:
         window.tabs.add(made, made.title, "columns-2")
         made.title_changed.connect(lambda: window.tabs.describe(made, made.title, False, made.title))
         made.view.setFocus()
+
+    def map_providers(self, page: WorkflowPage) -> None:
+        """The sheet for providers that a workflow names and this computer does not have."""
+        from studio.ui.dialogs.provider_sheet import ProviderSheet, unknown_names
+
+        window = self._window
+        if not unknown_names(page.workspace):
+            window.say(tr("Every provider that this workflow names is set up."))
+            return
+        sheet = ProviderSheet(window.theme, page.workspace, window)
+        sheet.settings_requested.connect(partial(self.show_settings, "providers"))
+        sheet.open()
+
+    def map_providers_if_needed(self, page: WorkflowPage) -> None:
+        """Shows that sheet for a workflow that was just opened, unless another dialog is in front."""
+        from studio.ui.dialogs.provider_sheet import unknown_names
+
+        if QApplication.activeModalWidget() is None and unknown_names(page.workspace):
+            self.map_providers(page)
 
     def show_settings(self, section: str = "appearance") -> None:
         """The settings dialog."""
