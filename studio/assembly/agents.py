@@ -9,11 +9,13 @@ from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatOptions
 from studio.agents.mcp import McpServer
 from studio.agents.messages import Message
+from studio.agents.middleware import NO_MIDDLEWARE
 from studio.agents.session import Session
 from studio.assembly import pipeline
 from studio.assembly.code import UserCode
 from studio.assembly.invocation import known
 from studio.assembly.mcp import mcp_provider
+from studio.assembly.middleware import middleware
 from studio.assembly.tools import DeclaredTools
 from studio.assembly.wire import read_messages
 from studio.document.fingerprint import calls_code
@@ -72,6 +74,7 @@ class Agents:
             compaction=pipeline.compaction(node.compaction, client),
             loop=pipeline.loop_settings(node, self._tools.of(node.tool_loop.additional_tools)),
             store_per_call=node.store_per_call,
+            middleware=middleware(node, self._code) if node.middleware else NO_MIDDLEWARE,
             session_id=f"{self._workflow.id}-{node.id}" if outside else "",
         )
 

@@ -11,7 +11,7 @@ from studio.document.tools import code_modules
 from studio.engine.context import Context
 from studio.engine.events import LinePrinted
 from studio.engine.types import parse_type
-from studio.workers import CallContext, Program, Unit, UnitKind, UserCodeError, Worker
+from studio.workers import CallContext, CallHost, Program, Unit, UnitKind, UserCodeError, Worker
 
 _MISSING = object()
 _CLASS_NAMES = {"dict": "object", "NoneType": "none"}
@@ -116,6 +116,18 @@ class UserCode:
         limit = self._seconds if limited else None
         given = {name: to_worker(value) for name, value in arguments.items()}
         return await worker.call(target, given, host=BareHost(ctx), timeout=limit, style="tool")
+
+    @property
+    def seconds(self) -> float:
+        """How long a call may take."""
+        return self._seconds
+
+    async def around(self, target: str, data: Mapping[str, Any], host: CallHost, *, limited: bool = False) -> Any:
+        """A call of a middleware, which may take as long as what it is around unless ``limited``; gives its JSON."""
+        worker = self._running()
+        await worker.use(self.program)
+        limit = self._seconds if limited else None
+        return await worker.call(target, data, host=host, timeout=limit, style="middleware")
 
     def _running(self) -> Worker:
         if self._worker is None:

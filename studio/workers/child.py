@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from studio.workers import child_code as code
+    from studio.workers import child_middleware as middleware
     from studio.workers import child_values as values
 else:
 
@@ -40,9 +41,25 @@ else:
         return module
 
     values = _sibling("child_values")
+    middleware = _sibling("child_middleware")
     code = _sibling("child_code")
 
 _running: contextvars.ContextVar[int | None] = contextvars.ContextVar("running", default=None)
+
+
+class Later:
+    """Where the reader thread puts an answer that a coroutine awaits."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.future: asyncio.Future[dict[str, Any]] = loop.create_future()
+
+    def put(self, message: dict[str, Any]) -> None:
+        self._loop.call_soon_threadsafe(self._set, message)
+
+    def _set(self, message: dict[str, Any]) -> None:
+        if not self.future.done():
+            self.future.set_result(message)
 
 
 class Channel:
@@ -51,7 +68,7 @@ class Channel:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._lock = threading.Lock()
-        self._waiting: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
+        self._waiting: dict[int, queue.SimpleQueue[dict[str, Any]] | Later] = {}
         self._next = 0
 
     def send(self, message: dict[str, Any]) -> None:
@@ -71,6 +88,16 @@ class Channel:
             self._waiting[question] = answers
         self.event(call, name, q=question, **fields)
         return answers.get()
+
+    async def ask_later(self, call: int, name: str, **fields: Any) -> dict[str, Any]:
+        """The same without blocking the loop."""
+        answer = Later(asyncio.get_running_loop())
+        with self._lock:
+            self._next += 1
+            question = self._next
+            self._waiting[question] = answer
+        self.event(call, name, q=question, **fields)
+        return await answer.future
 
     def answered(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -124,6 +151,7 @@ class Calls:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._plain: set[int] = set()
         self._code = code.Code()
+        self._hooks = middleware.Hooks()
         self.printed = (Printed(channel, "out", 1), Printed(channel, "err", 2))
 
     # ---- reader thread
@@ -178,6 +206,8 @@ class Calls:
     async def _run(self, number: int, message: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
         context = WorkflowContext(self._channel, number, self._code.types, message.get("context") or {})
         try:
+            if message["style"] == "middleware":
+                return await self._around(number, message["target"], message["data"]), None
             call = functools.partial(self._code.prepare, message["target"], message["style"], message["data"], context)
             run = call() if self._code.is_body(message["target"]) else await self._in_thread(number, call)
             if inspect.iscoroutinefunction(run.func):
@@ -188,6 +218,19 @@ class Calls:
             raise
         except BaseException as error:
             return None, code.describe(error, self._code.files)
+
+    async def _around(self, number: int, target: str, data: dict[str, Any]) -> Any:
+        """A middleware, or what it hung on a streamed answer."""
+        if data["kind"] == "result":
+            return await self._hooks.result(data["hooks"], values.decode(data["value"], self._code.types))
+        if data["kind"] == "close":
+            return await self._hooks.close(data["hooks"])
+        function = await self._in_thread(number, functools.partial(self._code.function, target))
+
+        async def ask(fields: Any) -> dict[str, Any]:
+            return await self._channel.ask_later(number, "next", value=fields)
+
+        return await middleware.run(function, data, self._code.types, self._hooks, ask)
 
     async def _in_thread(self, number: int, run: Any) -> Any:
         def guarded() -> tuple[Any, BaseException | None]:

@@ -19,8 +19,10 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from studio.workers import child_middleware as middleware
     from studio.workers import child_values as values
 else:
+    middleware = sys.modules["child_middleware"]
     values = sys.modules["child_values"]
 
 PARAMETERS = {
@@ -28,13 +30,14 @@ PARAMETERS = {
     "predicate": ("data", "text", "value", "type", "state"),
     "filter": ("messages",),
     "provider": ("messages", "session_id"),
+    "middleware": ("context", "call_next"),
 }
 
 
 def offer_framework(context: type) -> None:
     """Makes ``from agent_framework import Message, WorkflowContext, ...`` work, with the classes of this process."""
     module = types.ModuleType("agent_framework", "The names of the framework that user code in a node may use.")
-    module.__dict__.update(values.PUBLIC, WorkflowContext=context)
+    module.__dict__.update(values.PUBLIC, **middleware.PUBLIC, WorkflowContext=context)
     sys.modules["agent_framework"] = module
 
 
@@ -66,12 +69,16 @@ class Code(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 self._bodies[name] = self._function(compile_body(source, file, unit["kind"]), name)
 
     def _function(self, compiled: types.CodeType, name: str) -> Any:
-        scope: dict[str, Any] = {"__name__": name, **values.PUBLIC, **self.types}
+        scope: dict[str, Any] = {"__name__": name, **values.PUBLIC, **middleware.PUBLIC, **self.types}
         exec(compiled, scope)
         return scope["body"]
 
     def is_body(self, target: str) -> bool:
         return target in self._bodies
+
+    def function(self, target: str) -> Any:
+        """The function of a target, as it is."""
+        return self._bodies.get(target) or self._named(target)
 
     def prepare(self, target: str, style: str, data: Any, context: Any) -> functools.partial[Any]:
         """The function of a target with its arguments. ``style`` says how ``data`` is given to it."""
@@ -139,7 +146,8 @@ def compile_body(source: str, file: str, kind: str) -> types.CodeType:
     before: ast.expr = ast.Name("messages", ast.Load()) if kind == "filter" else ast.Constant(None)
     first: ast.stmt = ast.Assign([ast.Name("result", ast.Store())], before)
     last = ast.Return(ast.Name("result", ast.Load()))
-    header = f"{'async ' if found.waits else ''}def body({', '.join(PARAMETERS[kind])}): pass"
+    waits = found.waits or kind == "middleware"
+    header = f"{'async ' if waits else ''}def body({', '.join(PARAMETERS[kind])}): pass"
     module = ast.parse(header, file)
     function = module.body[0]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))

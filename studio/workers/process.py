@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.workers.protocol import (
+    AroundHost,
     CallHost,
     Limits,
     Program,
@@ -267,6 +268,9 @@ class ChildProcess:
         host, question = pending.host, message.get("q")
         if host is None:
             return
+        if message["name"] == "next" and isinstance(host, AroundHost):
+            host.call_next(message["value"]).add_done_callback(lambda done: self._go_on(question, done))
+            return
         try:
             found = _tell(host, message)
         except Exception as error:
@@ -277,6 +281,11 @@ class ChildProcess:
             return
         if question is not None:
             self._write({"t": "reply", "q": question, **found})
+
+    def _go_on(self, question: Any, done: asyncio.Future[dict[str, Any]]) -> None:
+        """Tells a middleware what came of its ``call_next``."""
+        if not done.cancelled() and self.alive:
+            self._write({"t": "reply", "q": question, **done.result()})
 
     async def _lines(self, stream: asyncio.StreamReader, name: str) -> None:
         """What does not go through Python's own streams (C code, child processes), by line."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 import struct
+from asyncio import Future
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 UnitKind = Literal["module", "body", "predicate", "filter", "provider", "middleware"]
-Style = Literal["node", "tool", "predicate"]
-"""How data is given to the function: ``f(data)`` or ``f(data, ctx)``, or by keyword (tools, predicates)."""
+Style = Literal["node", "tool", "predicate", "middleware"]
+"""How data is given to the function: ``f(data)`` or ``f(data, ctx)``, by keyword (tools, predicates), or as ``context``
+with ``call_next`` (middleware, see ``child_middleware``)."""
 
 _POSIX = "HOME LOGNAME PATH SHELL TERM USER LANG LC_ALL TMPDIR TZ"
 _WINDOWS = "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE"
@@ -29,7 +31,8 @@ class Unit:
     """A piece of user code. ``module``: importable by its name, called as ``name:function``. ``body``: statements with
     ``data`` and ``ctx`` in scope that leave ``result``. ``predicate``: the same with ``data``, ``text``, ``value``,
     ``type``, ``state``; a single expression is its own result. ``filter``: the same with ``messages``, whose ``result``
-    is them at first. ``provider``: with ``messages`` and ``session_id``. All but modules are called by their name."""
+    is them at first. ``provider``: with ``messages`` and ``session_id``. ``middleware``: with ``context`` and
+    ``call_next``. All but modules are called by their name."""
 
     name: str
     source: str
@@ -78,6 +81,15 @@ class CallHost(Protocol):
     def ask(self, data: Any, response_type: str, request_id: str | None) -> str: ...
 
     def printed(self, text: str, stream: Literal["out", "err"]) -> None: ...
+
+
+@runtime_checkable
+class AroundHost(CallHost, Protocol):
+    """The host of a middleware: lets happen what it is around."""
+
+    def call_next(self, fields: Any) -> Future[dict[str, Any]]:
+        """``fields`` of the context as the code left them. The future gives ``value``, the fields after it, or
+        ``error`` and ``type``; it raises nothing."""
 
 
 @dataclass(frozen=True, slots=True)
