@@ -111,7 +111,7 @@ def _texts(workflow: Workflow, node: AgentNode) -> list[str]:
     kept = [text for text in texts if text]
     if kept:
         return kept
-    return [json.dumps(_example(node.output_schema), ensure_ascii=False) if node.output_schema else "A short answer."]
+    return [json.dumps(example(node.output_schema), ensure_ascii=False) if node.output_schema else "A short answer."]
 
 
 def _text(entry: JsonValue) -> str:
@@ -122,7 +122,7 @@ def _text(entry: JsonValue) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _example(schema: JsonValue) -> JsonValue:
+def example(schema: JsonValue) -> JsonValue:
     """The smallest value that fits a JSON Schema, as far as the smoke test needs it."""
     if not isinstance(schema, dict):
         return None
@@ -131,7 +131,7 @@ def _example(schema: JsonValue) -> JsonValue:
         return choices[0]
     if schema.get("type") == "object":
         fields = schema.get("properties")
-        return {name: _example(field) for name, field in fields.items()} if isinstance(fields, dict) else {}
+        return {name: example(field) for name, field in fields.items()} if isinstance(fields, dict) else {}
     examples: dict[str, JsonValue] = {"string": "text", "integer": 1, "number": 1.0, "boolean": True, "array": []}
     kind = schema.get("type")
     return examples.get(kind) if isinstance(kind, str) else None

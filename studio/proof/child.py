@@ -1,0 +1,245 @@
+"""Runs in the user's Python: compiles, lints, builds and runs an exported project, and says in JSON lines what it saw.
+
+Only the standard library and what the project itself needs is imported. The job comes as JSON on standard input; each
+line of the answer has a ``step``. A line with ``error`` is the last one of its project.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import traceback
+import warnings
+from typing import Any
+
+_out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+_MOST_EVENTS = 20_000
+
+
+def say(step: str, **more: Any) -> None:
+    """One line of the answer."""
+    print(json.dumps({"step": step, **more}), file=_out, flush=True)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: what has a text is that text."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    reply = getattr(value, "agent_response", value)
+    text = getattr(reply, "text", None)
+    if isinstance(text, str) and not dataclasses.is_dataclass(value):
+        return text
+    if isinstance(getattr(reply, "text", None), str) and type(value).__name__ == "AgentExecutorResponse":
+        return reply.text
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return str(value)
+
+
+# ----------------------------------------------------------------------------------------------------- the steps
+
+
+def compiled(job: dict[str, Any]) -> None:
+    """Every module is Python."""
+    count = 0
+    for folder, _, names in os.walk(job["folder"]):
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    try:
+                        compile(file.read(), path, "exec")
+                    except (SyntaxError, ValueError) as problem:
+                        where = os.path.relpath(path, job["folder"])
+                        line = getattr(problem, "lineno", None) or 1
+                        say("compiles", error=f"{where}, line {line}: {problem}")
+                        raise SystemExit(0) from None
+                count += 1
+    say("compiles", files=count)
+
+
+def linted(job: dict[str, Any]) -> None:
+    """The linter has no finding, if there is one."""
+    if importlib.util.find_spec("ruff") is None:
+        say("lints", missing="ruff")
+        return
+    for command in (["check", "--no-cache", "--quiet", "--output-format=concise"], ["format", "--check", "--no-cache"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "."],
+            cwd=job["folder"], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            say("lints", finding=(done.stdout or done.stderr).strip().split("\n")[0])
+            return
+    say("lints")
+
+
+def built(job: dict[str, Any]) -> Any:
+    """The workflow, and its graph."""
+    module = importlib.import_module(f"{job['package']}.workflow")
+    workflow = module.build()
+    edges = []
+    for group in workflow.edge_groups:
+        kind = type(group).__name__
+        if kind == "InternalEdgeGroup":
+            continue
+        sources, targets = sorted(group.source_executor_ids), sorted(set(group.target_executor_ids))
+        edges.append([kind, sources, targets])
+    say("builds", start=workflow.start_executor_id, nodes=sorted(workflow.executors), edges=sorted(edges))
+    return module
+
+
+def smoked(job: dict[str, Any]) -> None:
+    """The smoke test of the project, without a test runner."""
+    path = os.path.join(job["folder"], "tests", "test_smoke.py")
+    if not os.path.exists(path):
+        say("smoke", missing="tests")
+        return
+    spec = importlib.util.spec_from_file_location("exported_smoke_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.test_builds_and_runs()
+    say("smoke")
+
+
+class Run:
+    """One run, with what came out of it."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.answers = {node: list(given) for node, given in job["answers"].items()}
+        self.supersteps: list[list[list[str]]] = [[]]
+        self.outputs: list[list[Any]] = []
+        self.failed: dict[str, Any] | None = None
+        self._open: dict[str, int] = {}
+
+    async def run(self, workflow: Any, data: Any) -> None:
+        """To the end, with the answers that the canvas had."""
+        given: dict[str, Any] = {"message": data}
+        while given:
+            asked: dict[str, Any] = {}
+            async for event in workflow.run(stream=True, **given):
+                self._seen(event)
+                if event.type == "request_info":
+                    asked[event.request_id] = self._answer(event)
+            given = {"responses": asked} if asked else {}
+
+    def _seen(self, event: Any) -> None:
+        node = event.executor_id or ""
+        match event.type:
+            case "superstep_started":
+                self.supersteps.append([])
+                self._open.clear()
+            case "executor_invoked":
+                self._open.pop(node, None)
+                self._note("invoked", node)
+            case "executor_completed":
+                self._note("completed", node)
+            case "executor_failed":
+                self._note("failed", node)
+                details = event.details
+                self.failed = {"node": node, "message": f"{details.error_type}: {details.message}"}
+            case "failed":
+                details = event.details
+                self.failed = self.failed or {"node": "", "message": f"{details.error_type}: {details.message}"}
+            case "request_info":
+                self._note("asked", event.source_executor_id)
+            case "output":
+                self._output(node, event.data)
+
+    def _note(self, kind: str, node: str) -> None:
+        self.supersteps[-1].append([kind, node])
+        if sum(map(len, self.supersteps)) > _MOST_EVENTS:
+            raise RuntimeError(f"more than {_MOST_EVENTS} events")
+
+    def _output(self, node: str, data: Any) -> None:
+        if type(data).__name__ == "AgentResponseUpdate":
+            at = self._open.setdefault(node, len(self.outputs))
+            if at == len(self.outputs):
+                self.outputs.append([node, ""])
+                self._note("output", node)
+            self.outputs[at][1] += data.text
+            return
+        self.outputs.append([node, plain(data)])
+        self._note("output", node)
+
+    def _answer(self, event: Any) -> Any:
+        kind = getattr(event.data, "type", "")
+        if kind == "function_approval_request":
+            return event.data.to_function_approval_response(approved=self._next(event.source_executor_id, True))
+        if kind == "function_call":
+            from agent_framework import Content
+
+            result = self._next(event.source_executor_id, "")
+            return Content.from_function_result(call_id=event.data.call_id, result=result)
+        value = self._next(event.source_executor_id, "")
+        wanted: Any = event.response_type
+        if isinstance(value, dict) and isinstance(wanted, type) and dataclasses.is_dataclass(wanted):
+            return wanted(**value)
+        return float(value) if wanted is float and isinstance(value, int) else value
+
+    def _next(self, node: str, default: Any) -> Any:
+        left = self.answers.get(node) or []
+        return left.pop(0) if left else default
+
+
+def ran(job: dict[str, Any], module: Any) -> None:
+    """One run with the replies of the model server."""
+    run = Run(job)
+    try:
+        asyncio.run(run.run(module.build(), job["input"]))
+    except Exception as problem:
+        if run.failed is None:
+            run.failed = {"node": "", "message": f"{type(problem).__name__}: {problem}"}
+    found = [step for step in run.supersteps if step]
+    say("runs", supersteps=found, outputs=run.outputs, failed=run.failed)
+
+
+def main() -> None:
+    """All wanted steps of each job in turn: one job a line."""
+    warnings.simplefilter("ignore")
+    for line in sys.stdin:
+        job = json.loads(line)
+        os.environ.update(job["environment"])
+        sys.path.insert(0, job["folder"])
+        steps = job["steps"]
+        step = "compiles"
+        try:
+            if "compiles" in steps:
+                compiled(job)
+            step = "lints"
+            if "lints" in steps:
+                linted(job)
+            step = "builds"
+            module = built(job)
+            step = "smoke"
+            if "smoke" in steps:
+                smoked(job)
+            step = "runs"
+            ran(job, module)
+        except ImportError as problem:
+            say(step, error=str(problem), missing=problem.name or "")
+        except Exception as problem:
+            frame = traceback.extract_tb(problem.__traceback__)[-1]
+            where = f" ({os.path.basename(frame.filename)}, line {frame.lineno})"
+            say(step, error=f"{type(problem).__name__}: {problem}{where}")
+        finally:
+            sys.path.remove(job["folder"])
+            for name in [n for n in sys.modules if n.split(".")[0] == job["package"]]:
+                del sys.modules[name]
+        say("done")
+
+
+if __name__ == "__main__":
+    main()
