@@ -8,6 +8,7 @@ from studio.bridge.autosave import Autosave
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.mcp_model import McpModel
 from studio.bridge.problem_model import ProblemModel
+from studio.bridge.proof_model import ProofModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
 from studio.bridge.shown_difference import ShownDifference
@@ -34,6 +35,7 @@ class Workspace(QObject):
         self.problems = ProblemModel(document, self)
         self.compared = ShownDifference(document, self)
         self.mcp = McpModel(document, parent=self)
+        self.proof = ProofModel(self)
         self.autosave: Autosave | None = None
         """Set for documents that are opened for good; panels alone have none."""
         self._workflow_id = document.workflow.id
@@ -56,6 +58,7 @@ class Workspace(QObject):
         if self.autosave is not None:
             self.autosave.close()
         await self.mcp.close()
+        await self.proof.close()
         await self.run.close()
 
     def _on_document_changed(self, changes: ChangeSet) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.cli.main import DRAWINGS
+from studio.document.model import Workflow
 from studio.document.validate import problems
 from studio.export import ExportProblem, export_project
 from studio.files import FileProblem, differing, write_project
@@ -27,6 +31,8 @@ def command(options: argparse.Namespace) -> int:
         files = export_project(workflow, folder=path.absolute().parent, layout=options.layout)
     except ExportProblem as problem:
         usage(f"{options.file} cannot be exported: {problem}")
+    if options.prove:
+        _proven(options, workflow, files, path.absolute().parent)
     folder = Path(options.output)
     replaced = () if options.force else differing(files, folder)
     if replaced:
@@ -42,3 +48,27 @@ def command(options: argparse.Namespace) -> int:
     for file in written:
         print(file)
     return DONE
+
+
+def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str, str], folder: Path) -> None:
+    """Proves the export, with a line per step on standard error. Nothing is written if that fails."""
+    from studio.proof import Sample, Step, prove  # with it come the engine and the worker
+    from studio.proof.words import line
+    from studio.settings import trust
+    from studio.settings.preferences import read_preferences
+
+    if not options.trust:
+        untrusted = trust.trust_list().untrusted(workflow)
+        if untrusted:
+            usage(f"The proof runs the code in {options.file}, which nobody has accepted. Read it, then add --trust.")
+
+    def told(step: Step) -> None:
+        if step.state in ("passed", "failed", "not_run"):
+            print(line(step), file=sys.stderr, flush=True)
+
+    interpreters = [options.python, workflow.interpreter, read_preferences()[0].interpreter]
+    sample = Sample(input=options.input if options.input is not None else workflow.sample_input or "Hello")
+    proof = asyncio.run(prove(workflow, files, sample, folder=folder, interpreters=interpreters, on_step=told))
+    if not proof.proven:
+        at = f" The node that differs: {proof.failed.node}." if proof.failed and proof.failed.node else ""
+        raise Stop(FAILED, f"The export is not proven; nothing was written.{at}")

@@ -20,15 +20,18 @@ from studio.document.model import (
 
 _BUILTINS = frozenset(name for name in dir(builtins) if name.islower())
 _BUILD = frozenset(
+    re.findall(r"\w+", "agent_node agents chosen client client_factory data default_client os storage targets typing")
+)
+"""Names that ``build()`` and ``agents.py`` use themselves."""
+_MAIN = frozenset(
     re.findall(
         r"\w+",
-        """agent_node agents argparse asyncio build chat client client_factory data default_client functions inspect
-        joins json junctions main message people result run runner state storage support sys targets templates text
-        types value workflow copy operator re os answer question ctx self ask print_output answer_approval answer_call
-        answer_question value_of_answer variables sample_input chosen""",
+        """answer answer_approval answer_call answer_question argparse ask asyncio build compares contains equals
+        field_of folded holds item_of json length lowered main matches message number print_output result run state sys text
+        text_method text_of type type_of value value_of value_of_answer plain_of""",
     )
 )
-"""Names that ``build()`` and the modules around it use themselves."""
+"""Names of the module with the conditions."""
 _CLASSES = frozenset(
     re.findall(
         r"\w+",
@@ -75,6 +78,7 @@ class Names:
         names = cls()
         for item in [*(node.id for node in workflow.nodes), *junctions]:
             names.variables[item] = _free(identifier(item, "node"), taken, "_node")
+        taken |= _MAIN
         for owner, condition in conditions_of(workflow.edges):
             names.conditions[owner] = _free(identifier(condition.name or f"when_{owner}", "when"), taken, "_holds")
         for tool in workflow.tools:

@@ -13,6 +13,7 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.types import yields
 from studio.export import conditions, junctions
 from studio.export.executors import MODULES
 from studio.export.naming import Names, conditions_of, identifier
@@ -118,7 +119,9 @@ class _Builder:
 
     def _arguments(self) -> list[Expression]:
         workflow = self._workflow
-        outputs = workflow.outputs if workflow.outputs is not None else "all"
+        outputs = workflow.outputs
+        if outputs is None and any(yields(node) for node in _used_nodes(workflow)):
+            outputs = "all"
         return [
             Pair("name=", string(identifier(workflow.name).replace("_", "-"))),
             f"start_executor={self._variable(workflow.start or '')}",

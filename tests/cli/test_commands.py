@@ -55,6 +55,16 @@ def test_export_writes_a_project(cli: Cli, two_agents: Path, tmp_path: Path) -> 
     assert all(path.is_file() for path in written)
 
 
+def test_export_proves_what_it_writes(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    target = ("--to", "agent-framework", "-o", tmp_path / "out", "--prove")
+    code, out, err = cli("export", two_agents, *target)
+    assert code == 0, err
+    assert "ok      Same result: same outputs and" in err
+    assert "pyproject.toml" in out
+    code, out, err = cli("export", two_agents, *target, "--python", tmp_path / "none", "--force")
+    assert code == 0, "a Python that is not there is passed over"
+
+
 def test_export_replaces_only_with_force(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
     arguments = ("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out")
     assert cli(*arguments)[0] == 0

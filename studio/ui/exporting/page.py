@@ -11,12 +11,17 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QV
 
 from studio.bridge.workspace import Workspace
 from studio.files import FileProblem, differing, write_project
+from studio.proof.words import TITLES
+from studio.settings import trust
+from studio.settings.preferences import read_preferences
 from studio.ui.dialogs.file_dialogs import choose_folder
 from studio.ui.dialogs.messages import Choice, ask, show_problem
+from studio.ui.exporting.checks import ChecksPanel
 from studio.ui.exporting.code_view import CodeView
 from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
+from studio.ui.exporting.proof_bar import ProofBar
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -54,6 +59,8 @@ class ExportPage(DocumentPage):
         self._places = PlaceList(theme)
         self._view = CodeView(theme)
         self._errors = ErrorBar(theme)
+        self.proof_bar = ProofBar(theme)
+        self.checks = ChecksPanel(theme, tuple(TITLES))
         self._path = Elided(theme, "", "code-small", "text")
         self._lines = Chip(theme, "", square=True, height=18)
         self._package = LineField(theme)
@@ -70,10 +77,12 @@ class ExportPage(DocumentPage):
         if self.workspace is not None:
             self.workspace.document.changed.disconnect(self._on_document_changed)
             self.workspace.problems.changed.disconnect(self._show_errors)
+            self.workspace.proof.changed.disconnect(self._show_proof)
         self.workspace = workspace
         if workspace is not None:
             workspace.document.changed.connect(self._on_document_changed)
             workspace.problems.changed.connect(self._show_errors)
+            workspace.proof.changed.connect(self._show_proof)
         self.refresh()
 
     @property
@@ -120,6 +129,7 @@ class ExportPage(DocumentPage):
         self._package.setPlaceholderText((main or "").split("/")[0])
         self._tree.show_files(list(self._files), self._shown if self._shown in self._files else main)
         assert self.workspace is not None
+        self.workspace.proof.show_files(self._files)
         code = self._files.get(main or "", "")
         self._places.show_places(code_places(self.workspace.document.workflow, code))
         self._show_file(self._shown if self._shown in self._files else main or "")
@@ -129,6 +139,7 @@ class ExportPage(DocumentPage):
         found = self.workspace.problems.problems if self.workspace is not None else ()
         errors = [problem for problem in found if problem.severity == "error"]
         self._errors.show_errors(errors)
+        self.proof_bar.setVisible(not errors)
         self._write.setEnabled(not errors and self._pages.currentIndex() == 0)
         self._write.setToolTip(tr("Possible when the workflow has no errors.") if errors else "")
 
@@ -150,6 +161,11 @@ class ExportPage(DocumentPage):
         if changed:
             self._view.show_line(0)
         self._view.show_code(path, code.removesuffix("\n"), glyphs)
+
+    def _show_proof(self) -> None:
+        if self.workspace is not None:
+            self.proof_bar.show_proof(self.workspace.proof)
+            self.checks.show_steps(self.workspace.proof.steps if self.workspace.proof.state != "stale" else {})
 
     # ---- layout
     def _lay_out(self) -> None:
@@ -191,6 +207,7 @@ class ExportPage(DocumentPage):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._errors)
+        column.addWidget(self.proof_bar)
         column.addLayout(head)
         column.addWidget(line)
         column.addWidget(self._view, 1)
@@ -220,6 +237,11 @@ class ExportPage(DocumentPage):
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.checks)
+        above = QFrame()
+        above.setProperty("line", "true")
+        above.setFixedHeight(1)
+        column.addWidget(above)
         title = Label(self._theme, tr("Options"), "title")
         title.setContentsMargins(12, 11, 12, 4)
         column.addWidget(title)
@@ -251,6 +273,9 @@ class ExportPage(DocumentPage):
         self._places.opened.connect(self.node_chosen)
         self._view.line_clicked.connect(self._on_line_clicked)
         self._errors.chosen.connect(self.node_chosen)
+        self.checks.node_chosen.connect(self.node_chosen)
+        self.proof_bar.started.connect(self._on_proof_bar_started)
+        self.proof_bar.cancelled.connect(self._on_proof_bar_cancelled)
         self._package.textChanged.connect(self._on_package_text_changed)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
@@ -280,6 +305,22 @@ class ExportPage(DocumentPage):
             if line in place.lines:
                 self._places.choose(place.item)
                 self._view.show_line(line)
+
+    def _on_proof_bar_started(self) -> None:
+        if self.workspace is None:
+            return
+        document = self.workspace.document
+        if trust.trust_list().untrusted(document.workflow):
+            self.said.emit(
+                tr("This workflow has code that nobody has accepted. Accept it in its tab, then check again.")
+            )
+            return
+        folder = document.path.parent if document.path is not None else None
+        self.workspace.proof.start(document.workflow, folder, read_preferences()[0].interpreter)
+
+    def _on_proof_bar_cancelled(self) -> None:
+        if self.workspace is not None:
+            self.workspace.proof.cancel()
 
     def _on_copy_clicked(self) -> None:
         QGuiApplication.clipboard().setText(self._files.get(self._shown, ""))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
+from studio.export.naming import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +29,32 @@ def workflow_file(files: Mapping[str, str]) -> str | None:
 def code_places(workflow: Workflow, code: str) -> list[CodePlace]:
     """Nodes in the order of the document, then fan-outs and switches; items without a line are left out."""
     lines = code.split("\n")
+    names = Names.of(workflow).variables
     found = []
     for node in workflow.nodes:
-        at = _lines(lines, rf"^\s+{re.escape(node.id)} = ")
+        at = _lines(lines, rf"^\s+{names[node.id]} = ")
         if node.kind == "join":
-            at += _lines(lines, rf"^\s*\.add_fan_in_edges\(.*\b{re.escape(node.id)}\)")
+            at += _lines(lines, rf"^\s*\.add_fan_in_edges\(.*\b{names[node.id]}\)")
         found.append(CodePlace(node.id, node.name, node.kind, tuple(at)))
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge) and edge.source:
-            at = _calls(lines, ("add_fan_out_edges", "add_multi_selection_edge_group"), edge.source)
+            at = _calls(lines, ("add_fan_out_edges", "add_multi_selection_edge_group"), names[edge.source])
             found.append(CodePlace(edge.id, edge.name, "fan_out", tuple(at)))
         elif isinstance(edge, SwitchEdge) and edge.source:
             at = [n for case in edge.cases for n in _conditions(lines, case.id)]
-            at += _calls(lines, ("add_switch_case_edge_group",), edge.source)
+            at += _calls(lines, ("add_switch_case_edge_group",), names[edge.source])
             found.append(CodePlace(edge.id, edge.name, "switch", tuple(at)))
     return [place for place in found if place.lines]
 
 
 def glyph_lines(workflow: Workflow, code: str) -> dict[int, str]:
     """Line -> kind of what stands there, for the gutter."""
+    names = Names.of(workflow).variables
     marks = {line: place.kind for place in reversed(code_places(workflow, code)) for line in place.lines}
     lines = code.split("\n")
     for edge in workflow.edges:
         if isinstance(edge, FanInEdge):
-            marks |= dict.fromkeys(_lines(lines, rf"^\s*\.add_fan_in_edges\(.*\b{re.escape(edge.target)}\)"), "join")
+            marks |= dict.fromkeys(_lines(lines, rf"^\s*\.add_fan_in_edges\(.*\b{names[edge.target]}\)"), "join")
         elif isinstance(edge, DirectEdge) and edge.condition is not None:
             marks |= dict.fromkeys(_conditions(lines, edge.id), "switch")
     return marks

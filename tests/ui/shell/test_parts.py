@@ -13,6 +13,7 @@ from studio.document import commands
 from studio.document.model import Workflow
 from studio.document.problems import Problem
 from studio.files import read_workflow
+from studio.proof import KEYS, Proof, Step
 from studio.settings import recent
 from studio.settings.places import resource
 from studio.ui import display
@@ -150,6 +151,34 @@ def test_code_of_a_workflow_with_errors_says_so_and_is_not_written(qtbot: QtBot,
     workspace.document.undo_stack.undo()
     qtbot.waitUntil(page._write.isEnabled)
     assert page._errors.isHidden()
+
+
+def test_a_proof_is_told_step_by_step_and_is_about_one_text_only(qtbot: QtBot, theme: Theme) -> None:
+    workspace = StillWorkspaces().open(brief(), None)
+    page = ExportPage(theme)
+    qtbot.addWidget(page)
+    page.set_workspace(workspace)
+    page.show()
+    proof, bar = workspace.proof, page.proof_bar
+    assert (proof.state, bar.title.text(), bar.button.text()) == ("none", "Not checked yet", "Check")
+    steps = tuple(Step(key, "passed", "33", 0.5) for key in KEYS)
+    proof.steps = {step.key: step for step in steps}
+    proof.proof, proof._proven = Proof(steps, 2.5, 33), page.files
+    proof.changed.emit()
+    assert (proof.state, bar.title.text()) == ("proven", "Verified: builds, runs, same result")
+    assert bar.text.text.startswith("33 of 33 events")
+    assert page.checks.said()[4] == ("passed", "same outputs and 33 equal events")
+    workspace.document.execute(commands.set_workflow({"name": "Other plan"}), "Rename")
+    qtbot.waitUntil(lambda: proof.state == "stale")
+    assert bar.button.text() == "Check again"
+    assert page.checks.said()[4] == ("waiting", "not run yet")
+    worse = (*steps[:4], Step("same", "failed", "writer gave nothing.", 0.1, "writer"), steps[5])
+    proof.steps, proof.proof, proof._proven = {s.key: s for s in worse}, Proof(worse, 1.0), page.files
+    proof.changed.emit()
+    assert (bar.title.text(), bar.text.text) == ("Not the same as the canvas", "writer gave nothing.")
+    with qtbot.waitSignal(page.node_chosen) as chosen:
+        qtbot.mouseClick(page.checks._rows["same"], Qt.MouseButton.LeftButton)
+    assert chosen.args == ["writer"]
 
 
 def test_writing_asks_before_it_replaces(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:

@@ -1,0 +1,151 @@
+"""Proofs of exports: what passes, what fails and where, what is not run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studio.document.model import HumanInputNode, OfflineScript, Workflow
+from studio.export import export_project
+from studio.proof import Proof, Sample, Step, prove
+from studio.proof.interpreters import NoInterpreter, find_interpreter
+from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
+from studio.proof.words import line
+
+from tests.assembly.running import script
+from tests.assembly.test_kinds import agent, function, workflow
+
+FLOW = workflow(
+    [
+        agent("writer"),
+        HumanInputNode(id="ask", name="Ask", choices=("fine", "bad")),
+        function("end", "result = data.upper()", sends="", yields="text"),
+    ],
+    offline=script(writer=["A draft."]),
+    sample_input="tides",
+)
+
+
+def _states(proof: Proof) -> dict[str, str]:
+    return {step.key: step.state for step in proof.steps}
+
+
+def _changed(path: str, old: str, new: str, flow: Workflow = FLOW) -> dict[str, str]:
+    files = export_project(flow, "changed")
+    assert old in files[path]
+    return files | {path: files[path].replace(old, new)}
+
+
+async def test_an_export_is_proven_step_by_step() -> None:
+    seen: list[tuple[str, str]] = []
+    files = export_project(FLOW)
+    proof = await prove(FLOW, files, on_step=lambda step: seen.append((step.key, step.state)))
+    assert proof.proven, proof.steps
+    assert _states(proof) == dict.fromkeys(("compiles", "lints", "builds", "smoke", "same", "secrets"), "passed")
+    assert proof.events == 11
+    passed = [key for key, state in seen if state == "passed"]
+    assert passed == ["compiles", "lints", "builds", "smoke", "same", "secrets"]
+    assert line(proof.steps[4]) == "ok      Same result: same outputs and 11 equal events"
+
+
+async def test_recorded_replies_and_answers_are_used_on_both_sides() -> None:
+    sample = Sample("other", OfflineScript(nodes={"writer": {"replies": ["Recorded."]}}), {"ask": ["bad"]})
+    proof = await prove(FLOW, _changed("changed/functions.py", "data.upper()", "data"), sample)
+    failed = proof.failed
+    assert failed is not None
+    assert (failed.key, failed.node) == ("same", "end")
+    assert "'BAD'" in failed.detail
+    assert "'bad'" in failed.detail
+
+
+async def test_a_graph_that_differs_names_the_node_and_nothing_after_it_is_run() -> None:
+    proof = await prove(FLOW, _changed("changed/workflow.py", ".add_edge(ask, end)", ".add_edge(writer, end)"))
+    assert _states(proof) == {
+        "compiles": "passed",
+        "lints": "passed",
+        "builds": "failed",
+        "smoke": "not_run",
+        "same": "not_run",
+        "secrets": "passed",
+    }
+    assert proof.failed is not None
+    assert proof.failed.node == "ask"
+    assert not proof.proven
+
+
+async def test_code_that_is_no_python_and_a_key_in_a_file() -> None:
+    files = _changed("changed/workflow.py", "def build(", "def build((")
+    files["README.md"] += "sk-" + "a1b2c3d4" * 4
+    proof = await prove(FLOW, files)
+    states = _states(proof)
+    assert (states["compiles"], states["same"], states["secrets"]) == ("failed", "not_run", "failed")
+    detail = next(s.detail for s in proof.steps if s.key == "compiles")
+    assert "changed/workflow.py, line" in detail
+
+
+async def test_without_a_framework_nothing_is_called_proven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from studio.proof import interpreters
+
+    monkeypatch.setattr(interpreters, "NEEDED", {"no-such-distribution": "9."})
+    with pytest.raises(NoInterpreter, match="lacks no-such-distribution") as stopped:
+        await find_interpreter([None])
+    assert "pip install" in str(stopped.value)
+    proof = await prove(FLOW, export_project(FLOW), interpreters=[str(tmp_path / "nothing")])
+    assert not proof.proven
+    assert _states(proof)["same"] == "not_run"
+    assert "cannot be started" in proof.steps[0].detail
+
+
+async def test_the_first_python_that_has_the_framework_is_taken(tmp_path: Path) -> None:
+    found = await find_interpreter([str(tmp_path / "nothing"), None])
+    assert (found.path, found.framework[:5]) == (sys.executable, "1.23.")
+
+
+async def test_a_cancelled_proof_ends_its_process() -> None:
+    slow = workflow([function("wait", "import time\ntime.sleep(600)\nresult = data")], sample_input="x")
+    files = _changed("changed/functions.py", "time.sleep(600)", "time.sleep(600)", slow)
+    reached = asyncio.Event()
+
+    def told(step: Step) -> None:
+        if step.key == "smoke" and step.state == "running":
+            reached.set()
+
+    quick = workflow([function("wait", "import time\nresult = data")], sample_input="x")
+    task = asyncio.create_task(prove(quick, files, on_step=told))
+    await asyncio.wait_for(reached.wait(), 60)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 20)
+
+
+@pytest.mark.parametrize(
+    ("canvas", "code", "node"),
+    [
+        ({}, {"start": "b"}, "a"),
+        ({"nodes": ("a", "b")}, {}, "b"),
+        ({}, {"edges": (("SingleEdgeGroup", ("a",), ("a",)),)}, "a"),
+    ],
+)
+def test_graphs_that_differ(canvas: dict[str, Any], code: dict[str, Any], node: str) -> None:
+    plain: dict[str, Any] = {"start": "a", "nodes": ("a",), "edges": ()}
+    found = shapes_differ(Shape(**{**plain, **canvas}), Shape(**{**plain, **code}))
+    assert found is not None
+    assert found.node == node
+    assert shapes_differ(Shape(**plain), Shape(**plain)) is None
+
+
+def test_events_of_one_superstep_may_come_in_any_order_and_outputs_of_one_node_may_not() -> None:
+    one = Outcome(((("invoked", "a"), ("invoked", "b")),), (("a", 1), ("b", 2)))
+    other = Outcome(((("invoked", "b"), ("invoked", "a")),), (("b", 2), ("a", 1)))
+    assert outcomes_differ(one, other) is None
+    turned = Outcome(one.supersteps, (("a", 2), ("a", 1)))
+    assert outcomes_differ(Outcome(one.supersteps, (("a", 1), ("a", 2))), turned) is not None
+    more = outcomes_differ(one, Outcome((*one.supersteps, (("failed", "b"),)), one.outputs))
+    assert more is not None
+    assert more.node == "b"
+    failed = outcomes_differ(one, Outcome(one.supersteps, one.outputs, ("b", "ValueError: no")))
+    assert failed is not None
+    assert failed.text == "The run failed only in the code: ValueError: no"
