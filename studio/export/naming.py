@@ -27,8 +27,8 @@ _MAIN = frozenset(
     re.findall(
         r"\w+",
         """answer answer_approval answer_call answer_question argparse ask asyncio build compares contains equals
-        field_of folded holds item_of json length lowered main matches message number print_output result run state sys text
-        text_method text_of type type_of value value_of value_of_answer plain_of""",
+        field_of folded holds item_of json length lowered main matches message number print_output result run state sys
+        text text_method text_of type type_of value value_of value_of_answer plain_of""",
     )
 )
 """Names of the module with the conditions."""
