@@ -72,8 +72,15 @@ class Items:
 
     def items(self) -> list[object]:
         """The items as they are now. Raises ``KeyError`` when one is gone."""
-        by_id = {i.id: i for i in getattr(self.workspace.document.workflow, self.where)}
-        return [by_id[i] for i in self.ids]
+        workflow = self.workspace.document.workflow
+        if self.where in ("nodes", "edges"):
+            look_up = workflow.node if self.where == "nodes" else workflow.edge
+            found: list[object] = [item for i in self.ids if (item := look_up(i)) is not None]
+        else:
+            found = [item for item in getattr(workflow, self.where) if item.id in self.ids]
+        if len(found) < len(self.ids):
+            raise KeyError(self.ids)
+        return found
 
     @property
     def kind(self) -> str:

@@ -24,13 +24,15 @@ class ProblemRows(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._problems: tuple[Problem, ...] = ()
-        self._places: tuple[str, ...] = ()
+        self._workflow: Workflow | None = None
+        self._places: dict[int, str] = {}
+        """Names of the places of rows that were seen."""
 
     def show(self, problems: Sequence[Problem], workflow: Workflow | None) -> None:
         """Replaces the rows."""
         self.beginResetModel()
         self._problems = tuple(problems)
-        self._places = tuple(place_name(workflow, p) for p in problems) if workflow is not None else ()
+        self._workflow, self._places = workflow, {}
         self.endResetModel()
 
     def problem(self, row: int) -> Problem | None:
@@ -50,7 +52,8 @@ class ProblemRows(QAbstractTableModel):
         if role == Qt.ItemDataRole.UserRole:
             return problem
         fix = problem.fix.text if problem.fix else ""
-        texts = ("", problem.message, self._places[index.row()], fix)
+        where = self._where(index.row()) if index.column() == 2 else ""
+        texts = ("", problem.message, where, fix)
         if role == Qt.ItemDataRole.DisplayRole:
             return texts[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -58,6 +61,11 @@ class ProblemRows(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return tr(_WORDS[problem.severity]) if index.column() == 0 else texts[index.column()]
         return None
+
+    def _where(self, row: int) -> str:
+        if row not in self._places and self._workflow is not None:
+            self._places[row] = place_name(self._workflow, self._problems[row])
+        return self._places.get(row, "")
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
