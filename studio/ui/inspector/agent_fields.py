@@ -15,9 +15,10 @@ from studio.document.runners import all_agents
 from studio.settings.profiles import read_profiles
 from studio.ui.inspector import builder
 from studio.ui.inspector.context_fields import add_context
+from studio.ui.inspector.expected_prompt import expected, first_call, incoming
 from studio.ui.inspector.form import Form, Refused
 from studio.ui.inspector.host_fields import add_host, run_name
-from studio.ui.inspector.last_run import fill_messages, last_prompt
+from studio.ui.inspector.last_run import fill_messages
 from studio.ui.inspector.loop_fields import add_loop
 from studio.ui.inspector.middleware_fields import add_middleware
 from studio.ui.inspector.node_page import NodePage
@@ -25,6 +26,7 @@ from studio.ui.inspector.schema_editor import SchemaEditor
 from studio.ui.inspector.small_parts import estimate, said
 from studio.ui.text import tr
 from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import tokens_words
 
@@ -112,22 +114,32 @@ def _add_prompt(page: NodePage) -> None:
     holder: dict[str, QWidget] = {}
     shown: dict[str, object] = {}
 
+    note = Prose(page.theme, "", "small", "muted", 15)
+    note.setContentsMargins(12, 4, 12, 0)
+
     def refresh() -> None:
-        call = last_prompt(page.workspace, page.node_id)
+        node, call = page.node, first_call(page.workspace, page.node_id)
         section.setVisible(call is not None)
-        if call is None or shown.get("call") is call:
+        if call is None or not isinstance(node, AgentNode):
             return
-        shown["call"] = call
+        now = expected(node, call.messages, incoming(page.workspace, call))
+        tokens = tokens_words(sum(estimate(said(m)) for m in now.messages))
+        words = tr("as after {run} · {tokens}") if now.changed else tr("from {run} · {tokens}")
+        section.set_summary(words.format(run=run_name(page), tokens=tokens))
+        note.set_text(now.note)
+        note.setVisible(bool(now.note))
+        if shown.get("messages") == now.messages:
+            return
+        shown["messages"] = now.messages
         if "rows" in holder:
             holder["rows"].hide()
             holder["rows"].deleteLater()
         holder["rows"] = QWidget()
         column = QVBoxLayout(holder["rows"])
         column.setContentsMargins(0, 0, 0, 0)
-        fill_messages(page.theme, column, call.messages)
+        fill_messages(page.theme, column, now.messages)
         section.add(holder["rows"])
-        tokens = tokens_words(sum(estimate(said(m)) for m in call.messages))
-        section.set_summary(tr("from {run} · {tokens}").format(run=run_name(page), tokens=tokens))
+        section.add(note)
 
     page.body.add(section)
     page.follow_run(refresh)
