@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from studio.agents.agent import Agent
 from studio.agents.client import ChatClient, ChatOptions
-from studio.agents.mcp import McpServer
+from studio.agents.mcp import ToolServer
 from studio.agents.messages import Message
 from studio.agents.middleware import NO_MIDDLEWARE
 from studio.agents.session import Session
@@ -31,7 +31,7 @@ class Agents:
         self,
         workflow: Workflow,
         code: UserCode,
-        server: Callable[[McpServerDecl], McpServer],
+        server: Callable[[McpServerDecl], ToolServer],
         histories: pipeline.Histories,
     ) -> None:
         self._workflow = workflow

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.agents.context_providers import ContextProvider, RunContext
-from studio.agents.mcp import Chosen, HttpServer, McpServer, StdioServer, agent_tools
+from studio.agents.mcp import Chosen, HttpServer, McpServer, StdioServer, ToolServer, agent_tools
 from studio.agents.mcp.settings import ServerSettings
 from studio.agents.session import Session
 from studio.document.model import McpServerDecl
@@ -117,7 +117,7 @@ class McpTools(ContextProvider):
     """Gives an agent the tools of its servers, as they are when its turn begins. A server that cannot be used fails
     the turn: an agent without its tools would make something up."""
 
-    def __init__(self, servers: Sequence[tuple[McpServerDecl, Callable[[], McpServer]]]) -> None:
+    def __init__(self, servers: Sequence[tuple[McpServerDecl, Callable[[], ToolServer]]]) -> None:
         super().__init__("mcp")
         self._servers = servers
 
@@ -127,7 +127,7 @@ class McpTools(ContextProvider):
 
 
 def mcp_provider(
-    declared: Iterable[McpServerDecl], names: Iterable[str], get: Callable[[McpServerDecl], McpServer]
+    declared: Iterable[McpServerDecl], names: Iterable[str], get: Callable[[McpServerDecl], ToolServer]
 ) -> McpTools | None:
     """The provider for an agent that uses the servers with these names; None if it uses none."""
     by_name = {server.name: server for server in declared}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from studio.agents.client import ChatClient
-from studio.agents.mcp import McpFailed, McpServer
+from studio.agents.mcp import McpFailed, ToolServer
 from studio.agents.stored_history import HistoryRows
 from studio.assembly.agents import Agents
 from studio.assembly.code import UserCode
@@ -63,7 +63,7 @@ class NoClientError(LookupError):
     """There is no client for an agent node; the message is a sentence with the way out."""
 
 
-def _no_server(declared: McpServerDecl) -> McpServer:
+def _no_server(declared: McpServerDecl) -> ToolServer:
     raise McpFailed(f"Nothing can start the MCP server {declared.name} here")
 
 
@@ -80,7 +80,7 @@ class Services:
     folder: Path | None = None
     call_seconds: float = 60.0
     inner: Callable[[Workflow, Path | None, tuple[str, ...]], Services] | None = None
-    mcp_server: Callable[[McpServerDecl], McpServer] = _no_server
+    mcp_server: Callable[[McpServerDecl], ToolServer] = _no_server
     """The server of a declaration; asked only for accepted documents, when an agent's turn begins."""
     histories: HistoryFiles = field(default_factory=HistoryFiles)
     """Keeps what agents remember outside of sessions."""

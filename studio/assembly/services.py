@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from studio.agents.client import ChatClient
+from studio.agents.mcp import ToolServer
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.openai_client import OpenAIChatClient
+from studio.assembly.cassette_run import CassetteRun
 from studio.assembly.histories import HistoryFiles
 from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
 from studio.assembly.price_book import PriceBook
 from studio.assembly.profile_client import ProfileClient
-from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.document.model import AgentNode, McpServerDecl, SubWorkflowNode, Workflow
 from studio.document.runners import all_agents, spoken_name
 from studio.files import FileProblem, read_workflow
 from studio.settings import trust
@@ -73,6 +75,7 @@ class ServiceSource:
     ``profiles`` is asked each time, so that a changed profile counts for the next run. ``provider``: a profile name
     that overrules those of the nodes. ``trusts``: whether the code of a document may run, by default the trust list.
     ``preferences`` gives the Python for code of documents that choose none, and the time limit of a call.
+    ``cassette``: the run is recorded, or answered from a recording.
     """
 
     def __init__(
@@ -83,12 +86,14 @@ class ServiceSource:
         provider: str | None = None,
         trusts: Callable[[Workflow], bool] = trust.is_trusted,
         preferences: Callable[[], Preferences] = Preferences,
+        cassette: CassetteRun | None = None,
     ) -> None:
         self._profiles = profiles
         self._secrets = secrets
         self._provider = provider
         self._trusts = trusts
         self._preferences = preferences
+        self._cassette = cassette
         self._clients: dict[str, tuple[Profile, ProfileClient]] = {}
         self._offline: dict[tuple[str, ...], tuple[str, OpenAIChatClient]] = {}
         self._retired: list[ChatClient] = []
@@ -140,7 +145,7 @@ class ServiceSource:
             folder=folder,
             call_seconds=self._preferences().call_seconds,
             inner=inner,
-            mcp_server=lambda declared: self.mcp.get(key, declared, folder),
+            mcp_server=lambda declared: self._server(declared, folder, key),
             histories=self._histories,
         )
 
@@ -152,9 +157,20 @@ class ServiceSource:
             worker = self._workers[key] = Worker(interpreter)
         return worker
 
+    def _server(self, declared: McpServerDecl, folder: Path | None, key: tuple[str, ...]) -> ToolServer:
+        if self._cassette is None:
+            return self.mcp.get(key, declared, folder)
+        return self._cassette.server(declared, lambda: self.mcp.get(key, declared, folder))
+
     def _client(self, node: AgentNode, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
+        client = self._plain_client(node, workflow, key)
+        return client if self._cassette is None else self._cassette.client(node, client)
+
+    def _plain_client(self, node: AgentNode, workflow: Workflow, key: tuple[str, ...]) -> ChatClient:
         name = self._provider or node.profile
         profile = self._profiles().find(name)
+        if self._cassette is not None:
+            profile = self._cassette.profile(node, profile)
         if profile is None:
             raise NoClientError(
                 f"“{node.name or node.id}” uses the profile “{name}”, which is not there. "
@@ -167,7 +183,15 @@ class ServiceSource:
             return known[1]
         if known is not None:
             self._retired.append(known[1])  # a run may still use it
-        client = ProfileClient(profile, self._secrets, prices=self.prices, learned=self._keep_learned)
+        tape = self._cassette
+        client = ProfileClient(
+            profile,
+            self._secrets,
+            prices=self.prices,
+            learned=None if tape is not None and tape.replays else self._keep_learned,
+            around=None if tape is None else tape.around,
+            free=tape is not None and tape.replays,
+        )
         self._clients[profile.name] = (profile, client)
         return client
 
@@ -184,7 +208,7 @@ class ServiceSource:
             return known[1]
         if known is not None:
             self._retired.append(known[1])
-        client = offline_client(offline_model(workflow))
+        client = offline_client(offline_model(workflow), self._cassette.around if self._cassette else None)
         self._offline[key] = (content, client)
         return client
 

@@ -130,6 +130,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--store", default="default", metavar="default|memory|PATH", help="where checkpoints are kept")
     run.add_argument("--resume", metavar="CHECKPOINT", help="go on from this checkpoint, as a new branch")
     run.add_argument("--answer", action="append", default=[], metavar="REQUEST=JSON", help=_ANSWER_HELP)
+    tape = run.add_mutually_exclusive_group()
+    tape.add_argument(
+        "--record", metavar="FILE", help="keep model calls and tool results in this file, without secrets"
+    )
+    tape.add_argument(
+        "--replay", metavar="FILE", help="answer model calls and tools from a recording: no network, no cost"
+    )
     run.add_argument("--trust", action="store_true", help="let the code in the file run")
     run.add_argument("--json", action="store_true", help="one event a line on standard output, as JSON")
 

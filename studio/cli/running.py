@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from studio.agents.cassettes import Cassette, CassetteProblem
 from studio.assembly import PlanError, ServiceSource
+from studio.assembly.cassette_run import CassetteRun
 from studio.checkpoints import Checkpoint, RunRecord, RunStore, SqliteStore, StoreError
 from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, INTERRUPTED, USAGE, WAITING, Stop, usage
@@ -115,6 +117,23 @@ def _answer(text: str) -> tuple[str, _Given]:
         return request, _Given(value, value)
 
 
+def _tape(options: argparse.Namespace) -> CassetteRun | None:
+    """What the run is recorded on, or answered from."""
+    if options.record is not None:
+        folder = Path(options.record).absolute().parent
+        if not folder.is_dir():
+            usage(f"--record {options.record}: there is no folder {folder}.")
+        return CassetteRun(Cassette(), replays=False)
+    if options.replay is None:
+        return None
+    try:
+        return CassetteRun(Cassette.load(options.replay), replays=True)
+    except (OSError, UnicodeError) as error:
+        usage(f"--replay {options.replay} cannot be read: {error}.")
+    except CassetteProblem as problem:
+        usage(f"--replay: {problem}.")
+
+
 class _Run:
     """One call of the sub-command."""
 
@@ -134,12 +153,15 @@ class _Run:
 
     async def run(self, data: Any) -> int:
         """Gives the exit code."""
+        secrets = Secrets()
+        tape = _tape(self._options)
         source = ServiceSource(
             lambda: read_profiles()[0],
-            Secrets(),
+            secrets,
             provider=self._options.provider,
             trusts=(lambda _workflow: True) if self._options.trust else trust.is_trusted,
             preferences=lambda: read_preferences()[0],
+            cassette=tape,
         )
         store = self._store()
         try:
@@ -150,6 +172,23 @@ class _Run:
         finally:
             await source.close()
             await store.close()
+            if tape is not None:
+                self._keep(tape, secrets)
+
+    def _keep(self, tape: CassetteRun, secrets: Secrets) -> None:
+        """Writes a recording, however the run ended, and says what is to be known about it."""
+        if tape.replays:
+            return
+        cassette, file = tape.cassette, self._options.record
+        try:
+            cassette.save(file, secrets.known)
+        except OSError as error:
+            self._report.problem(f"The recording could not be written to {file}: {error.strerror or error}.")
+            return
+        calls, tools = len(cassette.calls), len(cassette.tools)
+        taken = f" Taken out: {', '.join(cassette.redacted)}." if cassette.redacted else ""
+        full = " It is full: later answers are missing." if cassette.full else ""
+        self._report.problem(f"Recorded {calls} model calls and {tools} tool results in {file}.{taken}{full}")
 
     def _store(self) -> RunStore:
         where = self._options.store

@@ -203,6 +203,8 @@ class MainWindow(QMainWindow):
             self.showMaximized()
         else:
             self.show()
+        if named and self.page is not None:
+            self.pages.map_providers_if_needed(self.page)
 
     # ---- closing
     def close_window(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.agents.mcp.server import McpFailed, McpServer, McpState, close_all
 from studio.agents.mcp.settings import Approvals, HttpServer, StdioServer, child_environment
-from studio.agents.mcp.tools import Chosen, agent_tools, approval_of, unique_names
+from studio.agents.mcp.tools import Chosen, ToolServer, agent_tools, approval_of, unique_names
 
 __all__ = [
     "Approvals",
@@ -14,6 +14,7 @@ __all__ = [
     "McpServer",
     "McpState",
     "StdioServer",
+    "ToolServer",
     "agent_tools",
     "approval_of",
     "child_environment",

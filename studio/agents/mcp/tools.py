@@ -6,26 +6,40 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from studio.agents.mcp.server import McpFailed, McpServer
-from studio.agents.mcp.settings import Approvals
+from studio.agents.mcp.server import McpFailed
+from studio.agents.mcp.settings import Approvals, ServerSettings
 from studio.agents.tools import Approval, Tool, ToolFailure
 
 _NAME = 64
 _DESCRIPTION = 4000
 
 
+class ToolServer(Protocol):
+    """What tools need of a server; ``McpServer`` is one."""
+
+    @property
+    def settings(self) -> ServerSettings:
+        """Name, time and size limits."""
+
+    async def list_tools(self) -> list[Any]:
+        """Everything it offers. Raises :class:`McpFailed`."""
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """One call. Raises :class:`McpFailed`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A server and what is taken of it: ``tools`` by name, None for all; ``approvals`` None: as its settings say."""
 
-    server: McpServer
+    server: ToolServer
     tools: Sequence[str] | None = None
     approvals: Approvals | None = None
 
 
-async def agent_tools(servers: Iterable[McpServer | Chosen]) -> list[Tool]:
+async def agent_tools(servers: Iterable[ToolServer | Chosen]) -> list[Tool]:
     """The tools of all servers, under names that differ. Raises :class:`McpFailed` if one cannot be asked."""
     found: list[tuple[Chosen, Any]] = []
     for given in servers:
@@ -61,7 +75,7 @@ def approval_of(approvals: Approvals, tool: Any) -> Approval:
     return "never" if approvals == "never" or (approvals == "unless_read_only" and reads) else "always"
 
 
-def _caller(server: McpServer, tool: Any) -> Callable[[dict[str, Any]], Awaitable[Any]]:
+def _caller(server: ToolServer, tool: Any) -> Callable[[dict[str, Any]], Awaitable[Any]]:
     async def run(arguments: dict[str, Any]) -> Any:
         try:
             result = await server.call(tool.name, arguments)

@@ -5,6 +5,8 @@ It answers inside the process as a transport of the real chat client, and over l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from studio.agents.connection import ClientSettings
 from studio.agents.offline.model import OfflineModel
 from studio.agents.offline.server import Server, serve
@@ -13,8 +15,11 @@ from studio.agents.openai_client import OpenAIChatClient
 __all__ = ["OfflineModel", "Server", "offline_client", "serve"]
 
 
-def offline_client(model: OfflineModel) -> OpenAIChatClient:
-    """A chat client whose calls ``model`` answers, through the whole real path but the network."""
+def offline_client(
+    model: OfflineModel, around: Callable[[ClientSettings], ClientSettings] | None = None
+) -> OpenAIChatClient:
+    """A chat client whose calls ``model`` answers, through the whole real path but the network. ``around``: makes
+    settings that record it, or replay."""
 
     def transport() -> object:
         from studio.agents.offline.transport import OfflineTransport
@@ -24,4 +29,4 @@ def offline_client(model: OfflineModel) -> OpenAIChatClient:
     settings = ClientSettings(
         "http://offline.invalid/v1", model=model.name, send_names=True, name_node=True, transport=transport
     )
-    return OpenAIChatClient(settings)
+    return OpenAIChatClient(settings if around is None else around(settings))
