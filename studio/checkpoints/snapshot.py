@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from studio.checkpoints.list_types import types_in
+
 _ATOMS = frozenset({str, int, float, bool, type(None), bytes, complex, type(Ellipsis)})
 _shared: dict[type, bool] = {}
 
@@ -29,7 +31,7 @@ def copied(value: Any) -> Any:
     if kind is dict:
         return {key: copied(item) for key, item in value.items()}
     if kind is list:
-        if len(value) > 4 and all(map(_is_known_shared, set(map(type, value)))):
+        if len(value) > 4 and all(map(_is_known_shared, types_in(value))):
             return value.copy()
         return [copied(item) for item in value]
     shared = _shared.get(kind)

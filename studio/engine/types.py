@@ -21,6 +21,7 @@ from studio.agents.messages import (
     ToolResult,
     UsagePart,
 )
+from studio.checkpoints.list_types import equal_means_same_type, types_in
 from studio.engine.values import Record, ResetChat, ResetNode, SubRequest, SubResponse, TurnToken
 
 
@@ -86,6 +87,8 @@ _NAMES: dict[Type, str] = {
 }
 _BY_NAME: dict[str, Type] = {name: kind for kind, name in _NAMES.items()}
 
+equal_means_same_type(Message)
+
 
 def fits(value: Any, wanted: Type) -> bool:
     """Whether a handler that accepts ``wanted`` takes ``value``. As in Python a bool is an int, an int no float."""
@@ -95,7 +98,7 @@ def fits(value: Any, wanted: Type) -> bool:
         if not isinstance(value, list):
             return False
         if len(value) > 4 and isinstance(wanted.item, type):
-            return all(issubclass(kind, wanted.item) for kind in set(map(type, value)))
+            return all(issubclass(kind, wanted.item) for kind in types_in(value))
         return all(fits(item, wanted.item) for item in value)
     if isinstance(wanted, UnionOf):
         return any(fits(value, member) for member in wanted.members)

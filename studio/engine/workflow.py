@@ -16,6 +16,7 @@ from studio.checkpoints import (
     CheckpointStore,
     PendingRequest,
     QueuedMessage,
+    list_types,
 )
 from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
@@ -219,6 +220,7 @@ class Workflow:
             return await self._awaited(scope, scope.task)
         finally:
             self._active = bool(scope.abandoned)
+            list_types.forget()
 
     async def _run_inside(self, inside: Context, *arguments: Any) -> RunResult:
         """A run that belongs to an invocation of the outer workflow."""
