@@ -7,35 +7,31 @@ from collections.abc import Iterable
 from studio.assembly.texts import type_name, value_text
 from studio.bridge.run_views import QueuedView
 from studio.checkpoints import QueuedMessage
-from studio.debugger.forks import QueueEdits, with_text
+from studio.debugger.forks import QueueEdits, edited
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
-from studio.document.turns import collector_id, start_id
+from studio.document.turns import collector_id
 
 
 def queued_views(queued: Iterable[QueuedMessage], workflow: Workflow | None, edits: QueueEdits) -> list[QueuedView]:
     """One view per message, in delivery order, with the edits that wait to be run."""
-    return [_view(message, workflow, edits) for message in queued if message.id not in edits.dropped]
+    messages = tuple(queued)
+    new = {m.id for m in edits.added}
+    shown = edited(messages, edits.within(messages))
+    return [_view(m, workflow, changed=m.id in edits.texts or m.id in new) for m in shown]
 
 
-def _view(message: QueuedMessage, workflow: Workflow | None, edits: QueueEdits) -> QueuedView:
-    text = edits.texts.get(message.id)
-    data = message.data if text is None else with_text(message.data, text)
+def _view(message: QueuedMessage, workflow: Workflow | None, *, changed: bool) -> QueuedView:
     return QueuedView(
         message.id,
         message.source,
-        message.target or _start_behind(workflow, message.source),
+        message.target,
         tuple(edge.id for edge in workflow.edges if _carries(edge, message)) if workflow is not None else (),
-        type_name(data),
-        value_text(data),
-        data,
-        text is not None,
+        type_name(message.data),
+        value_text(message.data),
+        message.data,
+        changed,
         message.purpose,
     )
-
-
-def _start_behind(workflow: Workflow | None, source: str) -> str | None:
-    """The start, for what the node in front of it sends: no edge of the drawing leads there."""
-    return workflow.start if workflow is not None and source == start_id(workflow) else None
 
 
 def _carries(edge: Edge, message: QueuedMessage) -> bool:

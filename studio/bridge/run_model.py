@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from studio.bridge.commands import why_not
-from studio.bridge.run_replays import RunReplays
+from studio.bridge.run_edits import RunEdits
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
 from studio.debugger.comparison import Comparison
-from studio.debugger.forks import EditProblem, QueueEdits, with_text
+from studio.debugger.forks import QueueEdits
 from studio.debugger.mapping import NodeMapping
 from studio.debugger.session import RunSession
 from studio.debugger.states import ENDED, INTERRUPTED, RunState
@@ -21,7 +21,7 @@ _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 """Ends that show what happened after the last checkpoint."""
 
 
-class RunModel(RunReplays):
+class RunModel(RunEdits):
     """One per open workflow. Without services (a panel alone) it shows nothing and can do nothing."""
 
     # ------------------------------------------------------------------------------------------------- commands
@@ -120,27 +120,6 @@ class RunModel(RunReplays):
     def toggle_breakpoint(self, node: str) -> None:
         """Sets a breakpoint on a node or takes it away; holds for the run in progress too."""
         self.setup.toggle("node", node)
-
-    def edit_queued(self, message: str, text: str) -> None:
-        """Changes the text of a queued message; the run goes on as a fork."""
-        view = next((q for q in self.queued if q.message == message), None)
-        if view is None or not self._may("edit"):
-            return
-        try:
-            view.data = with_text(view.data, text)
-        except EditProblem as problem:
-            self.failed_to_start.emit(str(problem))
-            return
-        view.text, view.edited = text, True
-        self._edits = self._edits.with_text(message, text)
-        self.updated.emit(self._views.take_update(queued=True))
-
-    def drop_queued(self, message: str) -> None:
-        """Takes a queued message away; the run goes on as a fork."""
-        if self._may("edit"):
-            self.queued = [q for q in self.queued if q.message != message]
-            self._edits = self._edits.without(message)
-            self.updated.emit(self._views.take_update(queued=True))
 
     def restore(self, checkpoint: str) -> None:
         """Shows the moment of a checkpoint, paused there; Run or Step continues from it as a new branch."""

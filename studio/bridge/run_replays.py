@@ -82,9 +82,8 @@ class RunReplays(RunSearching):
         changed = await asyncio.to_thread(changed_nodes, old, document)
         stale = sorted(n.name or n.id for n in document.nodes if n.id in changed & before_node(document, node))
         note = f"from {name}" + (f", with inputs from before {', '.join(stale)} changed," if stale else "")
-        names = {n.id: n.name for n in document.nodes}
         recording = visit.recording.without({node, *changed})
-        tape = Tape(recording, whole=False, name_of=lambda id: names.get(id) or id)
+        tape = Tape(recording, whole=False, name_of=self._name_of_node)
         await self._go_to(visit.checkpoint, QueueEdits(), note, run=True, tape=tape)
 
     async def _drawing_of(self, branch: str) -> Workflow | None:
@@ -133,8 +132,7 @@ class RunReplays(RunSearching):
         await self._leave()
         recording = await recorded_way(store, services.codec, self._tree.way_to(branch, None))
         changed = await asyncio.to_thread(changed_nodes, await self._drawing_of(branch), document)
-        names = {n.id: n.name for n in document.nodes}
-        tape = Tape(recording.without(changed), speed=speed, name_of=lambda id: names.get(id) or id)
+        tape = Tape(recording.without(changed), speed=speed, name_of=self._name_of_node)
         note = f"replay of {record.name} of run {record.number}"
         made = replace(self._tree.new_run(uuid4().hex, record.input), note=note)
         self._last_input = record.input

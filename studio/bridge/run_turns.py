@@ -25,7 +25,7 @@ from studio.debugger.drift import compare
 from studio.debugger.forks import QueueEdits
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
 from studio.debugger.recorded_runs import changed_nodes, recorded_after
-from studio.debugger.recording import Tape
+from studio.debugger.recording import Recording, Tape
 from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.model import Workflow
@@ -149,15 +149,22 @@ class RunTurns(ShownRun):
             self._session.step()
 
     async def _tape_after(self, run: str, checkpoint: str | None) -> Tape:
+        """What a branch did after its last checkpoint, to be given again."""
+        return Tape(await self._recording_after(run, checkpoint), whole=False, name_of=self._name_of_node)
+
+    def _name_of_node(self, node: str) -> str:
+        found = self._services.document().node(node) if self._services is not None else None
+        return (found.name if found is not None else "") or node
+
+    async def _recording_after(self, run: str, checkpoint: str | None) -> Recording:
         """What a branch did after its last checkpoint, but what nodes did that are drawn differently now."""
         assert self._services is not None
         store, services, document = await self._opened_store(), self._services, self._services.document()
         record = self._tree.record(run)
         old = await old_document(store, record.document_fingerprint) if record is not None else None
         recording = await recorded_after(store, services.codec, run, checkpoint)
-        names = {node.id: node.name for node in document.nodes}
         changed = await asyncio.to_thread(changed_nodes, old, document)
-        return Tape(recording.without(changed), whole=False, name_of=lambda node: names.get(node) or node)
+        return recording.without(changed)
 
     async def _go_to(
         self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool, tape: Tape | None = None

@@ -18,29 +18,59 @@ class EditProblem(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QueueEdits:
-    """What a person changed of the queued messages: new texts by message id, and messages that are dropped."""
+    """What a person changed of a moment. Messages by id; what is ``added`` comes last, in the order it was added."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
+    added: tuple[QueuedMessage, ...] = ()
+    """Duplicated and injected messages."""
+    state: Mapping[str, Any] | None = None
+    """The whole shared state; None: as it is."""
+    conversations: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    """What agents remember, by node."""
 
     def __bool__(self) -> bool:
-        return bool(self.texts) or bool(self.dropped)
+        return bool(self.texts or self.dropped or self.added or self.conversations) or self.state is not None
 
     def with_text(self, message: str, text: str) -> QueueEdits:
         """The same with one text more."""
-        return QueueEdits({**self.texts, message: text}, self.dropped)
+        return replace(self, texts={**self.texts, message: text})
 
     def without(self, message: str) -> QueueEdits:
-        """The same with one message dropped."""
-        return QueueEdits({k: t for k, t in self.texts.items() if k != message}, self.dropped | {message})
+        """The same with one message dropped; one that was added only here is simply gone."""
+        added = tuple(m for m in self.added if m.id != message)
+        dropped = self.dropped if len(added) < len(self.added) else self.dropped | {message}
+        texts = {k: t for k, t in self.texts.items() if k != message}
+        return replace(self, texts=texts, dropped=dropped, added=added)
+
+    def with_message(self, message: QueuedMessage) -> QueueEdits:
+        """The same with one message more."""
+        return replace(self, added=(*self.added, message))
+
+    def copy_of(self, original: QueuedMessage) -> QueueEdits:
+        """The same with a message queued once more."""
+        return self.with_message(replace(original, id=f"{original.id}+{len(self.added) + 1}"))
+
+    def injected(self, source: str, target: str | None, data: Any) -> QueueEdits:
+        """The same with a new message of ``source``, over all its edges or only towards ``target``."""
+        return self.with_message(QueuedMessage(f"injected.{len(self.added) + 1}", source, target, data))
+
+    def within(self, messages: Iterable[QueuedMessage]) -> QueueEdits:
+        """What of it concerns these messages, and what is added."""
+        ids = {m.id for m in messages} | {m.id for m in self.added}
+        texts = {k: t for k, t in self.texts.items() if k in ids}
+        return replace(self, texts=texts, dropped=self.dropped & ids)
 
     def note(self, superstep: int) -> str:
         """The branch's note, "message edited at 3"."""
         parts = []
-        if self.texts:
-            parts.append("message edited" if len(self.texts) == 1 else f"{len(self.texts)} messages edited")
-        if self.dropped:
-            parts.append("message dropped" if len(self.dropped) == 1 else f"{len(self.dropped)} messages dropped")
+        for count, what in ((len(self.texts), "edited"), (len(self.dropped), "dropped"), (len(self.added), "added")):
+            if count:
+                parts.append(f"message {what}" if count == 1 else f"{count} messages {what}")
+        if self.state is not None:
+            parts.append("state changed")
+        if self.conversations:
+            parts.append("conversation changed")
         return f"{', '.join(parts)} at {superstep}" if parts else f"from {superstep}"
 
 
@@ -81,7 +111,7 @@ def _plain_with_text(data: Any, text: str) -> Any:
 
 def edited(messages: Iterable[QueuedMessage], edits: QueueEdits) -> tuple[QueuedMessage, ...]:
     """The queue after the edits. Raises :class:`EditProblem`."""
-    queue = tuple(messages)
+    queue = (*messages, *edits.added)
     missing = ({*edits.texts} | edits.dropped) - {m.id for m in queue}
     if missing:
         raise EditProblem("The edited message is not queued at this checkpoint.")
@@ -92,8 +122,29 @@ def edited(messages: Iterable[QueuedMessage], edits: QueueEdits) -> tuple[Queued
     )
 
 
+def remembered(checkpoint: Checkpoint, node: str) -> tuple[Message, ...] | None:
+    """What an agent remembers at a checkpoint; None: the node remembers nothing, it is no agent."""
+    saved = checkpoint.executors.get(node, {})
+    session = saved.get("session")
+    return tuple(session.get("messages", ())) if isinstance(session, Mapping) else None
+
+
+def _with_conversations(
+    executors: Mapping[str, Mapping[str, Any]], conversations: Mapping[str, tuple[Message, ...]]
+) -> dict[str, Mapping[str, Any]]:
+    changed = dict(executors)
+    for node, messages in conversations.items():
+        saved = changed.get(node, {})
+        session = saved.get("session")
+        if not isinstance(session, Mapping):
+            raise EditProblem(f"{node} remembers no conversation at this checkpoint.")
+        changed[node] = {**saved, "session": {**session, "messages": list(messages)}}
+    return changed
+
+
 def fork_checkpoint(original: Checkpoint, edits: QueueEdits, *, id: str, run: str, created: float) -> Checkpoint:
-    """The checkpoint a fork starts from: the original with an edited queue, and the original as its parent."""
+    """The checkpoint a fork starts from: the original with what was changed, and the original as its parent. Raises
+    :class:`EditProblem`."""
     return replace(
         original,
         id=id,
@@ -102,5 +153,7 @@ def fork_checkpoint(original: Checkpoint, edits: QueueEdits, *, id: str, run: st
         kind="fork",
         created=created,
         messages=edited(original.messages, edits),
+        state=original.state if edits.state is None else dict(edits.state),
+        executors=_with_conversations(original.executors, edits.conversations),
         name="",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -185,8 +186,9 @@ class Tape:
 
     ``by_position``: the n-th call of a node gets its n-th reply, whatever it asks. Else a call that asks something else
     leaves the recording: that node is called from there on, and ``say`` gets a sentence; ``strict`` raises instead.
-    ``whole`` False: the recording is a stretch of a run; what comes after it is not there, and nothing is said of it.
-    ``speed``: 1 waits as long as the model did, 0 not at all.
+    ``by_value``: arguments of tools may be written differently. ``whole`` False: the recording is a stretch of a run;
+    what comes after it is not there, and nothing is said of it. ``speed``: 1 waits as long as the model did, 0 not at
+    all.
     """
 
     def __init__(
@@ -197,12 +199,14 @@ class Tape:
         strict: bool = False,
         by_position: bool = False,
         whole: bool = True,
+        by_value: bool = False,
         name_of: Callable[[str], str] = str,
     ) -> None:
         self.speed = speed
         self._strict = strict
         self._by_position = by_position
         self._whole = whole
+        self._by_value = by_value
         self._name_of = name_of
         self.say: Callable[[str], None] = lambda _sentence: None
         self.left: dict[str, str] = {}
@@ -235,11 +239,19 @@ class Tape:
             return None
         entries = self._tools.get(path, [])
         for at, entry in enumerate(entries):
-            if entry.name == name and (self._by_position or entry.arguments == arguments):
+            if entry.name == name and (self._by_position or self._same(entry.arguments, arguments)):
                 return entries.pop(at)
         if self._whole or entries:
             self._leave(path, f"{name} was not called with these arguments in the recording")
         return None
+
+    def _same(self, recorded: str, asked: str) -> bool:
+        if recorded == asked or not self._by_value:
+            return recorded == asked
+        try:
+            return bool(json.loads(recorded) == json.loads(asked))
+        except ValueError:
+            return False
 
     def invocation(self, path: str, data: Any) -> RecordedInvocation | None:
         """What a node of code gave; None: its code is to be run."""

@@ -36,6 +36,8 @@ def add_run_entries(view: CanvasView, made: Entries, node_id: str) -> None:
     made.add(tr("Run from here"), partial(run.run_from, node_id), "Ctrl+F5", on=run.can("run_from")[0])
     if isinstance(node, JoinNode):
         return
+    if isinstance(node, AgentNode) and run.can("edit")[0]:
+        made.add(tr("Change its conversation…"), partial(selection.command_requested.emit, "conversation", node_id))
     overrides, setup = run.setup.overrides, run.setup
     made.check(tr("Mute: pass the input on"), lambda on: setup.mute(node_id, on=on), node_id in overrides.muted, "M")
     made.check(tr("Pin the last reply"), lambda _on: run.toggle_pin(node_id), node_id in overrides.pins, "P")

@@ -1,12 +1,15 @@
-"""Says that the drawing is no longer what the paused run has, and takes it over."""
+"""Bars of the debug panel: the drawing is no longer what the paused run has; a tool call is held."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -39,3 +42,34 @@ class DrawingBar(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color("wait_s"))
+
+
+class ToolBar(QWidget):
+    """A held tool call, and the way to give its result instead of running it. Hidden otherwise."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(6)
+        self._text = Prose(theme, "", "small", "text2", 15)
+        self.give = Button(theme, tr("Give a result…"), "wrench", small=True)
+        self.give.setToolTip(tr("The tool is not run; the run goes on as a fork"))
+        column.addWidget(self._text)
+        column.addWidget(self.give)
+        self.hide()
+
+    def show_call(self, workspace: Workspace | None) -> None:
+        """Shows the held call of a run, if there is one."""
+        call = workspace.run.pending_tool if workspace is not None else None
+        if call is not None and workspace is not None:
+            node, tool, arguments = call
+            name = name_of(workspace.document.workflow, node.rpartition("/")[2])
+            shown = json.dumps(arguments, ensure_ascii=False)
+            text = tr("{node} is about to call {tool} with {arguments}.")
+            self._text.set_text(text.format(node=name, tool=tool, arguments=shown[:200]))
+        self.setVisible(call is not None)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), self._theme.color("run_s"))

@@ -15,7 +15,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.breakpoints import Breakpoint, Breakpoints, words
 from studio.document.conditions import describe
 from studio.document.model import Workflow
-from studio.ui.debug.drawing_bar import DrawingBar
+from studio.ui.debug.drawing_bar import DrawingBar, ToolBar
 from studio.ui.debug.places import node_of, place_name
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.debug.setup_list import SetupList
@@ -64,7 +64,10 @@ class DebugPanel(Panel):
         self._make_breakpoints(theme)
         self._make_queued(theme)
         self.setup_list = SetupList(theme)
+        self.tool_bar = ToolBar(theme)
+        self.tool_bar.give.clicked.connect(partial(self._command, "tool_result"))
         outer.addWidget(self.drawing_bar)
+        outer.addWidget(self.tool_bar)
         outer.addWidget(self._heading)
         outer.addWidget(self._breakpoint_stack)
         outer.addWidget(self.setup_list)
@@ -101,6 +104,12 @@ class DebugPanel(Panel):
         self.queued.setItemDelegate(QueuedDelegate(theme, self.queued))
         self.queued.clicked.connect(self._on_queued_clicked)
         self._queued_heading = _Heading(theme, tr("Queued messages"), ruled=True)
+        self.inject_button = self._small_button("plus", tr("Inject a message…"), partial(self._command, "inject"))
+        self.state_button = self._small_button("braces", tr("Change shared state…"), partial(self._command, "state"))
+        for button in (self.inject_button, self.state_button):
+            self._queued_heading.row.addWidget(button)
+        self.queued.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.queued.customContextMenuRequested.connect(self._on_queued_menu_requested)
         self._queued_stack = self._stacked(self.queued, tr("Messages wait here while a run is paused."))
 
     def _small_button(self, icon: str, text: str, act: Callable[[], None]) -> Button:
@@ -142,6 +151,10 @@ class DebugPanel(Panel):
         self._breakpoint_stack.setCurrentIndex(0 if breakpoints else 1)
         self._breakpoint_stack.setFixedHeight(self.theme.length(38) * min(len(breakpoints), 6) if breakpoints else 48)
         self._queued_stack.setCurrentIndex(0 if queued else 1)
+        changeable = workspace is not None and workspace.run.can("edit")[0]
+        self.inject_button.setVisible(changeable)
+        self.state_button.setVisible(changeable)
+        self.tool_bar.show_call(workspace)
         self.setup_list.show_setup(workspace)
         differs = workspace.run.drawing_differs if workspace is not None else ()
         self.drawing_bar.show_names(differs)
@@ -199,11 +212,11 @@ class DebugPanel(Panel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and isinstance(watched, QListView):
             row = watched.currentIndex().data(_ROLE) if watched.currentIndex().isValid() else None
-            if self._key(event.key(), row):
+            if self._key(event.key(), row, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)):
                 return True
         return super().eventFilter(watched, event)
 
-    def _key(self, key: int, row: BreakpointRow | QueuedRow | None) -> bool:
+    def _key(self, key: int, row: BreakpointRow | QueuedRow | None, control: bool) -> bool:
         enter = key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if isinstance(row, BreakpointRow):
             if key == Qt.Key.Key_Space:
@@ -222,6 +235,8 @@ class DebugPanel(Panel):
                 self.workspace.run.drop_queued(row.message)
             elif enter:
                 self.workspace.selection.look_at_message(row.message)
+            elif key == Qt.Key.Key_D and control:
+                self.workspace.run.duplicate_queued(row.message)
             else:
                 return False
             return True
@@ -312,6 +327,23 @@ class DebugPanel(Panel):
     def _on_remove_all_clicked(self) -> None:
         if self._setup is not None:
             self._setup.remove_all()
+
+    def _on_queued_menu_requested(self, at: QPoint) -> None:
+        row = self.queued.indexAt(at).data(_ROLE)
+        if not isinstance(row, QueuedRow) or self.workspace is None:
+            return
+        run, selection = self.workspace.run, self.workspace.selection
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(tr("Edit"), partial(selection.look_at_message, row.message))
+        menu.addAction(tr("Duplicate"), partial(run.duplicate_queued, row.message))
+        menu.addAction(tr("Drop"), partial(run.drop_queued, row.message))
+        menu.popup(self.queued.viewport().mapToGlobal(at))
+
+    def _command(self, command: str, _checked: bool = False) -> None:
+        if self.workspace is not None:
+            items = self.workspace.selection.items
+            self.workspace.selection.command_requested.emit(command, items[0] if len(items) == 1 else "")
 
     def _on_apply_clicked(self) -> None:
         if self.workspace is not None:

@@ -46,6 +46,18 @@ def choose_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], No
     return dialog
 
 
+def choose_test(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks where to write a test of a workflow."""
+    dialog = _dialog(parent, tr("Save test as"), suggestion.parent)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setNameFilters([tr("Tests of workflows (*.test.json)"), tr("All files (*)")])
+    dialog.selectFile(suggestion.name)
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
+    return dialog
+
+
 def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks for a folder."""
     dialog = _dialog(parent, title, folder)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from studio.agents.messages import Message
 from studio.debugger.overrides import Mock
-from studio.document.lines import name_of
+from studio.document.lines import name_of, pairs
 from studio.document.model import AgentNode
+from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
 
@@ -90,6 +92,93 @@ def _mock(window: MainWindow, page: WorkflowPage, tool: str) -> None:
     dialog.open()
 
 
+def _inject(window: MainWindow, page: WorkflowPage, item: str) -> None:
+    """A message of the selected node, or over the selected line; else of the start node."""
+    from studio.ui.debug.value_dialog import ValueDialog
+
+    run, workflow = page.workspace.run, page.workspace.document.workflow
+    pair = next(((s, t) for s, t, line in pairs(workflow) if line == item), None)
+    if pair is not None:
+        source, target = pair[0], pair[1]
+    else:
+        source, target = (item if workflow.node(item) is not None else workflow.start or ""), None
+    if not source:
+        inform(window.theme, window, tr("Select a node or an edge first."), tr("The message is sent from there."))
+        return
+    names = (name_of(workflow, source), name_of(workflow, target) if target else tr("everything that follows"))
+    hint = tr("From {source} to {target}, delivered in the next superstep. A text, or JSON. The run goes on as a fork.")
+    ValueDialog(
+        window.theme, tr("Inject a message"), hint.format(source=names[0], target=names[1]), tr("Inject"),
+        lambda given, _choice: run.inject(source, target, given), as_json=True, parent=window,
+    ).open()  # fmt: skip
+
+
+def _state(window: MainWindow, page: WorkflowPage, _item: str) -> None:
+    from studio.ui.debug.value_dialog import ValueDialog
+
+    run = page.workspace.run
+
+    def take(given: Any, _choice: str) -> None:
+        if isinstance(given, dict):
+            run.change_state(given)
+        else:
+            inform(window.theme, window, tr("Shared state is a JSON object."), tr("Each key has a value."))
+
+    hint = tr("All keys of shared state as JSON. The run goes on with them as a fork; the original stays.")
+    ValueDialog(
+        window.theme, tr("Change shared state"), hint, tr("Change"), take,
+        value=run.editable_state, as_json=True, parent=window,
+    ).open()  # fmt: skip
+
+
+def _conversation(window: MainWindow, page: WorkflowPage, node: str) -> None:
+    from studio.bridge.run_edits import changed_messages, messages_json
+    from studio.ui.debug.value_dialog import ValueDialog
+
+    run, name = page.workspace.run, name_of(page.workspace.document.workflow, node)
+
+    def show(messages: Sequence[Message]) -> None:
+        def take(given: Any, _choice: str) -> None:
+            try:
+                run.change_conversation(node, changed_messages(messages, given))
+            except ValueError as problem:
+                inform(window.theme, window, tr("The conversation was not changed."), str(problem))
+
+        hint = tr("What {name} remembers of its turns. The run goes on with it as a fork; the original stays.")
+        ValueDialog(
+            window.theme, tr("Change the conversation of {name}").format(name=name), hint.format(name=name),
+            tr("Change"), take, value=messages_json(messages), as_json=True, parent=window,
+        ).open()  # fmt: skip
+
+    run.ask_conversation(node, show)
+
+
+def _tool_result(window: MainWindow, page: WorkflowPage, _item: str) -> None:
+    from studio.ui.debug.value_dialog import ValueDialog
+
+    run, call = page.workspace.run, page.workspace.run.pending_tool
+    if call is not None:
+        hint = tr(
+            "The tool is not run and gives this: a text, or JSON. The run goes on as a fork; no model is asked again."
+        )
+        ValueDialog(
+            window.theme, tr("Result of {tool}").format(tool=call[1]), hint, tr("Give"),
+            lambda given, _choice: run.give_tool_result(given), as_json=True, parent=window,
+        ).open()  # fmt: skip
+
+
+def make_test(window: MainWindow, page: WorkflowPage) -> None:
+    """Asks where the test goes, then writes it."""
+    from studio.ui.dialogs.file_dialogs import choose_test
+
+    file = page.workspace.document.path
+    if file is None:
+        inform(window.theme, window, tr("Save the workflow first."), tr("A test names the file of its workflow."))
+        return
+    suggestion = file.with_name(file.name.removesuffix(".workflow.json") + ".test.json")
+    choose_test(window, suggestion, lambda target: page.workspace.run.make_test(target, file))
+
+
 _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "breakpoint": _breakpoint,
     "run_to": _run_to,
@@ -98,4 +187,8 @@ _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "toggle_pin": _toggle_pin,
     "pin": _pin,
     "mock": _mock,
+    "inject": _inject,
+    "state": _state,
+    "conversation": _conversation,
+    "tool_result": _tool_result,
 }

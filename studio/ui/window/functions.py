@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QTextEdit, QWidget
 
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
-from studio.ui.window.debug_flows import debug_command
+from studio.ui.window.debug_flows import debug_command, make_test
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
@@ -160,6 +160,8 @@ def _debug(window: MainWindow) -> dict[str, Function]:
         "run.run_from": _on_node(window, "run_from"),
         "run.step_back": on_page(window, lambda page: page.workspace.run.step_back()),
         "run.step_forward": on_page(window, lambda page: page.workspace.run.step_forward()),
+        "run.make_test": on_page(window, partial(make_test, window)),
+        "run.inject": partial(_on_any, window, "inject"),
         "run.apply": on_page(window, lambda page: page.workspace.run.apply_drawing()),
         "run.replay": on_page(window, lambda page: page.workspace.run.replay()),
         "run.replay_recorded": on_page(window, lambda page: page.workspace.run.replay(speed=1)),
@@ -170,6 +172,14 @@ def _debug(window: MainWindow) -> dict[str, Function]:
         "run.mute": _on_node(window, "mute"),
         "run.pin": _on_node(window, "toggle_pin"),
     }
+
+
+def _on_any(window: MainWindow, command: str) -> None:
+    """A command of the debugger on what is selected, or on nothing."""
+    page = window.page
+    if page is not None:
+        items = page.workspace.selection.items
+        debug_command(window, page, command, items[0] if len(items) == 1 else "")
 
 
 def _on_node(window: MainWindow, command: str) -> Function:

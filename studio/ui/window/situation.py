@@ -8,7 +8,7 @@ from studio.ui.actions import Page, Situation
 
 RUN_COMMANDS = (
     "run", "step", "pause", "stop", "restart", "retry", "resume", "restore", "fork",
-    "step_node", "run_to", "run_from", "step_back", "step_forward", "apply", "replay",
+    "edit", "step_node", "run_to", "run_from", "step_back", "step_forward", "apply", "replay",
 )  # fmt: skip
 
 

@@ -1,0 +1,186 @@
+"""What a person changes while a run is paused: messages, state, conversations, tool results; and runs as tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from studio.agents.agent import Agent
+from studio.agents.messages import Message, assistant, user
+from studio.agents.session import Session
+from studio.agents.tools import Tool
+from studio.bridge.run_edits import changed_messages, messages_json
+from studio.debugger.breakpoints import Breakpoint
+from studio.debugger.run_tests import read_test
+from studio.debugger.states import RunState
+from studio.engine import AgentHost, Context, FunctionExecutor, WorkflowBuilder
+from studio.engine import Workflow as Graph
+from studio.engine.types import ANY
+
+from tests.bridge.conftest import OnLoop
+from tests.bridge.test_run_model import Desk, on_desk, three
+from tests.debugger.graphs import agent, chain, until, upper
+from tests.fakes.scripted_client import ScriptedClient
+
+S = RunState
+
+
+async def paused_before(desk: Desk, superstep: int) -> None:
+    desk.run.step("go")
+    for _ in range(superstep - 1):
+        await until(lambda: desk.run.state is S.PAUSED, 15)
+        desk.run.step("go")
+    await until(lambda: desk.run.state is S.PAUSED and desk.run.next_superstep == superstep, 15)
+
+
+def test_messages_are_duplicated_injected_and_dropped(on_loop: OnLoop) -> None:
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        await paused_before(desk, 2)
+        (first,) = run.queued
+        run.duplicate_queued(first.message)
+        run.inject("a", None, "injected")
+        run.inject("a", "b", "gone again")
+        assert [(q.text, q.edited) for q in run.queued] == [
+            ("go-a", False), ("go-a", True), ("injected", True), ("gone again", True),
+        ]  # fmt: skip
+        run.edit_queued(run.queued[1].message, "changed")
+        run.drop_queued(run.queued[3].message)
+        assert [q.text for q in run.queued] == ["go-a", "changed", "injected"]
+        run.run("go")
+        await until(lambda: run.state is S.COMPLETED, 15)
+        assert [o.text for o in run.outputs] == ["go-a-b", "changed-b", "injected-b"]
+        assert [(b.name, b.state, b.note) for b in run.branches] == [
+            ("main", "paused", ""), ("Fork A", "completed", "message edited, 2 messages added at 1"),
+        ]  # fmt: skip
+
+    on_desk(on_loop, three, script)
+
+
+def test_shared_state_is_changed_for_the_fork_only(on_loop: OnLoop) -> None:
+    def graph() -> Graph:
+        async def write(data: Any, ctx: Context) -> None:
+            ctx.set_state("rounds", 1)
+            ctx.send(data)
+
+        async def read(data: Any, ctx: Context) -> None:
+            ctx.yield_output(f"{data} {ctx.get_state('rounds')}")
+
+        a = FunctionExecutor("a", write, accepts=str, sends=(str,))
+        b = FunctionExecutor("b", read, accepts=str, sends=(), yields=(str,))
+        return WorkflowBuilder(a, name="w").edge(a, b).build()
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        await paused_before(desk, 2)
+        assert run.editable_state == {"rounds": 1}
+        run.change_state({"rounds": 7})
+        assert run.shared_state == {"rounds": 7}
+        run.run("go")
+        await until(lambda: run.state is S.COMPLETED, 15)
+        assert [o.text for o in run.outputs] == ["go 7"]
+        assert run.branches[1].note == "state changed at 1"
+        run.show_branch(run.branches[0].branch)
+        await until(lambda: run.state is S.PAUSED, 15)
+        assert run.editable_state == {"rounds": 1}
+
+    on_desk(on_loop, graph, script)
+
+
+def test_what_an_agent_remembers_is_changed(on_loop: OnLoop) -> None:
+    client = ScriptedClient(["first", "second"])
+
+    def graph() -> Graph:
+        host = AgentHost(Agent("a", client), "a", session=Session("s"))
+
+        async def again(data: Any, ctx: Context) -> None:
+            if ctx.get_state("asked") is None:
+                ctx.set_state("asked", True)
+                ctx.send("and then?")
+
+        back = FunctionExecutor("b", again, accepts=ANY, sends=(str,))
+        return WorkflowBuilder(host, name="w").edge(host, back).edge(back, host).build()
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        await paused_before(desk, 3)
+        asked: list[Sequence[Message]] = []
+        run.ask_conversation("a", asked.append)
+        await until(lambda: bool(asked), 15)
+        assert messages_json(asked[0]) == [{"role": "user", "text": "go"}, {"role": "assistant", "text": "first"}]
+        changed = changed_messages(asked[0], [{"role": "user", "text": "go"}, {"role": "assistant", "text": "never"}])
+        run.change_conversation("a", changed)
+        run.run("go")
+        await until(lambda: run.state is S.COMPLETED, 15)
+        assert [m.text for m in client.requests[1].messages] == ["go", "never", "and then?"]
+        assert run.branches[1].note == "conversation changed at 2"
+        run.ask_conversation("b", asked.append)
+
+    on_desk(on_loop, graph, script)
+
+
+def test_the_result_of_a_held_tool_is_given_and_no_model_is_asked_again(on_loop: OnLoop) -> None:
+    ran: list[str] = []
+    call = {"calls": [{"id": "c1", "tool": "search", "arguments": {"q": "x"}}]}
+    client = ScriptedClient([call, {"echo": "end "}])
+
+    def graph() -> Graph:
+        async def search(arguments: dict[str, Any]) -> str:
+            ran.append(arguments["q"])
+            return "real"
+
+        tool = Tool("search", "", {"type": "object"}, search)
+        return WorkflowBuilder(AgentHost(Agent("a", client, tools=(tool,)), "a"), name="w").build()
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        run.setup.put(Breakpoint("tool", "search", id="t"))
+        run.run("go")
+        await until(lambda: run.state is S.PAUSED, 15)
+        assert run.pending_tool == ("a", "search", {"q": "x"})
+        run.setup.remove_all()
+        run.give_tool_result({"hits": 3})
+        await until(lambda: run.state is S.COMPLETED, 15)
+        assert ran == []
+        assert len(client.requests) == 2
+        part: Any = client.requests[1].messages[-1].parts[0]
+        assert part.result == '{"hits": 3}'
+        assert run.branches[1].note == "result of search given at 0"
+
+    on_desk(on_loop, graph, script)
+
+
+def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
+    async def script(desk: Desk) -> None:
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        desk.run.make_test(tmp_path / "tests" / "x.test.json", tmp_path / "w.workflow.json")
+        await until(lambda: bool(desk.problems), 15)
+        (tmp_path / "tests").mkdir()
+        desk.run.make_test(tmp_path / "tests" / "x.test.json", tmp_path / "w.workflow.json")
+        await until(lambda: (tmp_path / "tests" / "x.test.json").exists(), 15)
+
+    def graph() -> Graph:
+        return chain(upper("a"), agent("b", "reply"))
+
+    desk = on_desk(on_loop, graph, script)
+    assert desk.problems[0].startswith("The test cannot be written: ")
+    test = read_test(tmp_path / "tests" / "x.test.json")
+    assert (test.name, test.workflow, test.input) == ("x", "../w.workflow.json", "go")
+    assert test.replies == {"b": [{"text": "reply"}]}
+    assert test.expect == [{"path": ["a", "b"]}, {"output": {"equals": "reply"}}]
+
+
+@pytest.mark.parametrize("bad", ["text", [{"role": "nobody", "text": "x"}], [{"role": "user"}], [3]])
+def test_a_conversation_that_is_none_is_refused(bad: object) -> None:
+    with pytest.raises(ValueError, match=r"role|list"):
+        changed_messages([], bad)
+
+
+def test_messages_that_stay_are_the_same_objects() -> None:
+    old = [user("a"), assistant("b"), user("a")]
+    kept = changed_messages(old, [{"role": "user", "text": "a"}, {"role": "user", "text": "a"}])
+    assert kept[0] is old[0]
+    assert kept[1] is old[2]
