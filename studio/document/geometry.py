@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from studio.document.frozen import with_values
 from studio.document.model import FanOutEdge, JoinNode, Note, Place, SwitchEdge, Workflow
 
 Box = tuple[float, float, float, float]
@@ -64,8 +65,10 @@ def snapped(value: float) -> float:
 
 def moved(place: Place, dx: float, dy: float) -> Place:
     """The same place, shifted; size and unknown fields are kept."""
-    bends = tuple((x + dx, y + dy) for x, y in place.bends)
-    return place.model_copy(update={"x": place.x + dx, "y": place.y + dy, "bends": bends})
+    values: dict[str, object] = {"x": place.x + dx, "y": place.y + dy}
+    if place.bends:
+        values["bends"] = tuple((x + dx, y + dy) for x, y in place.bends)
+    return with_values(place, values)
 
 
 def boxes(workflow: Workflow, ids: Iterable[str]) -> list[Box]:

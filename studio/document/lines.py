@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.document.conditions import Condition, describe
-from studio.document.lookup import with_id
+from studio.document.lookup import Kept, with_id
 from studio.document.model import (
     DirectEdge,
+    Edge,
     FanInEdge,
     FanOutEdge,
     HandoffEdge,
@@ -58,20 +59,46 @@ def leg_id(group_id: str, end: str) -> str:
 
 def lines(workflow: Workflow) -> Iterator[Line]:
     """Every line of the drawing, in document order."""
-    for edge in workflow.edges:
-        match edge:
-            case DirectEdge():
-                label = edge.label or (describe(edge.condition) if edge.condition is not None else "")
-                yield Line(edge.id, "direct", edge.id, edge.source, edge.target, label, edge.condition)
-            case HandoffEdge():
-                yield Line(edge.id, "handoff", edge.id, edge.source, edge.target, edge.reason)
-            case SwitchEdge():
-                yield from _switch_lines(edge)
-            case FanOutEdge():
-                yield from _fan_out_lines(edge)
-            case FanInEdge():
-                for source in edge.sources:
-                    yield Line(leg_id(edge.id, source), "fan_in", edge.id, source, edge.target)
+    return iter(_lines.of(workflow.edges))
+
+
+_of_edge: dict[int, tuple[Edge, tuple[Line, ...]]] = {}
+"""By identity: the edge groups of the document whose lines were made last. Most are the same after a change."""
+
+
+def _made(edges: tuple[Edge, ...]) -> tuple[Line, ...]:
+    global _of_edge
+    before, now = _of_edge, {}
+    for edge in edges:
+        known = before.get(id(edge))
+        now[id(edge)] = known if known is not None and known[0] is edge else (edge, tuple(lines_of(edge)))
+    _of_edge = now
+    return tuple(line for _, made in now.values() for line in made) if len(now) == len(edges) else _each(edges)
+
+
+def _each(edges: tuple[Edge, ...]) -> tuple[Line, ...]:
+    """With the same edge group in it twice."""
+    return tuple(line for edge in edges for line in lines_of(edge))
+
+
+_lines = Kept(_made)
+
+
+def lines_of(edge: Edge) -> Iterator[Line]:
+    """The lines of one edge group."""
+    match edge:
+        case DirectEdge():
+            label = edge.label or (describe(edge.condition) if edge.condition is not None else "")
+            yield Line(edge.id, "direct", edge.id, edge.source, edge.target, label, edge.condition)
+        case HandoffEdge():
+            yield Line(edge.id, "handoff", edge.id, edge.source, edge.target, edge.reason)
+        case SwitchEdge():
+            yield from _switch_lines(edge)
+        case FanOutEdge():
+            yield from _fan_out_lines(edge)
+        case FanInEdge():
+            for source in edge.sources:
+                yield Line(leg_id(edge.id, source), "fan_in", edge.id, source, edge.target)
 
 
 def _switch_lines(edge: SwitchEdge) -> Iterator[Line]:
@@ -101,7 +128,11 @@ def line(workflow: Workflow, line_id: str) -> Line | None:
 def pairs(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
     """``(source node, target node, line id)`` of every real edge: what the framework counts, through switches and
     fan-outs, hand-offs included. Unfinished groups give what they have."""
-    for edge in workflow.edges:
+    return _pairs_of(workflow.edges)
+
+
+def _pairs_of(edges: tuple[Edge, ...]) -> Iterator[tuple[str, str, str]]:
+    for edge in edges:
         match edge:
             case DirectEdge() | HandoffEdge():
                 yield edge.source, edge.target, edge.id
@@ -117,7 +148,14 @@ def pairs(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
 
 def counts(workflow: Workflow) -> tuple[int, int]:
     """Nodes and edges as people count them: cards without join bars and rhombi, and the real edges."""
-    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), sum(1 for _ in pairs(workflow))
+    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), _pair_counts.of(workflow.edges)
+
+
+def _count_pairs(edges: tuple[Edge, ...]) -> int:
+    return sum(1 for _ in _pairs_of(edges))
+
+
+_pair_counts = Kept(_count_pairs)
 
 
 def pair(workflow: Workflow, source: str, target: str) -> str | None:

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
 FEW = 12
 """Up to this many items are looked through; an index would not pay."""
-_KEPT = 16
-_indexes: OrderedDict[int, tuple[tuple[Any, ...], dict[str, Any]]] = OrderedDict()
-"""By identity of the tuple, which is kept alive with it, so that the number stays true."""
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """What a function makes of a tuple, kept for the tuples that were asked about last. Tuples are known by identity:
+    each is kept alive with what was made of it, so that its number stays true."""
+
+    def __init__(self, make: Callable[[tuple[Any, ...]], T], most: int = 8) -> None:
+        self._make = make
+        self._most = most
+        self._found: OrderedDict[int, tuple[tuple[Any, ...], T]] = OrderedDict()
+
+    def of(self, items: tuple[Any, ...]) -> T:
+        """What the function made of these, or makes now."""
+        found = self._found.get(id(items))
+        if found is not None and found[0] is items:
+            return found[1]
+        made = self._make(items)
+        self._found[id(items)] = (items, made)
+        while len(self._found) > self._most:
+            with suppress(KeyError):  # another thread may have taken the last one out
+                self._found.popitem(last=False)
+        return made
+
+
+def _indexed(items: tuple[Any, ...]) -> Mapping[str, Any]:
+    return {item.id: item for item in reversed(items)}
+
+
+_indexes = Kept(_indexed, 16)
 
 
 def by_id(items: tuple[Any, ...]) -> Mapping[str, Any]:
     """The items by id, the first one where an id is there twice. Shared: not to be changed."""
-    found = _indexes.get(id(items))
-    if found is not None and found[0] is items:
-        return found[1]
-    index = {item.id: item for item in reversed(items)}
-    _indexes[id(items)] = (items, index)
-    while len(_indexes) > _KEPT:
-        try:
-            _indexes.popitem(last=False)
-        except KeyError:  # another thread took the last one out
-            break
-    return index
+    return _indexes.of(items)
 
 
 def with_id(items: tuple[Any, ...], item_id: str) -> Any | None:

@@ -24,7 +24,8 @@ def run_order(workflow: Workflow) -> tuple[str, ...]:
     order: dict[str, None] = {}
     known = set(every)
     for root in ([workflow.start] if workflow.start in known else []) + every:
-        _walk(root, after, before, known, order)
+        if root not in order:
+            _walk(root, after, before, known, order)
     return tuple(order)
 
 

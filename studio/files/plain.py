@@ -7,6 +7,7 @@ that this version does not know come out as they came in.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -29,6 +30,7 @@ _TEXT = (str, str | None)
 """Only what must be a text may be written as lines: in a field of any JSON value a list would stay a list."""
 
 GEOMETRY = "geometry"
+_NEVER = object()
 _SCRIPT_TEXTS = ("text", "echo", "when", "when_seen", "error")
 
 
@@ -49,14 +51,27 @@ def plain_model(model: BaseModel, leave_out: tuple[str, ...] = ()) -> Plain:
     if isinstance(model, OfflineScript):
         return _plain_offline(model)
     data: Plain = {}
-    for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
-        needed = field.is_required() or name in ALWAYS
-        if name not in leave_out and (needed or value != field.get_default(call_default_factory=True)):
-            lines = isinstance(value, str) and name not in SINGLE_LINE and field.annotation in _TEXT
-            data[field.alias or name] = lines_of(value) if lines else plain_value(value)
+    values = model.__dict__
+    for name, key, default, as_lines in _fields(type(model)):
+        value = values[name]
+        if value is default or name in leave_out or value == default:
+            continue
+        data[key] = lines_of(value) if as_lines and isinstance(value, str) else plain_value(value)
     data.update(model.__pydantic_extra__ or {})
     return _in_order(data)
+
+
+@cache
+def _fields(kind: type[BaseModel]) -> tuple[tuple[str, str, Any, bool], ...]:
+    """Name, name in the file, default (or something that no value is, where it is always written), and whether a text
+    is written as lines."""
+    found = []
+    for name, field in kind.model_fields.items():
+        needed = field.is_required() or name in ALWAYS
+        default = _NEVER if needed else field.get_default(call_default_factory=True)
+        as_lines = name not in SINGLE_LINE and field.annotation in _TEXT
+        found.append((name, field.alias or name, default, as_lines))
+    return tuple(found)
 
 
 def plain_value(value: Any) -> Any:

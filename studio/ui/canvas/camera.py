@@ -61,6 +61,12 @@ class Camera(QGraphicsView):
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
         self.canvas_scene.bulk_changed.connect(self._on_scene_bulk_changed)
         self.canvas_scene.refreshed.connect(self._on_scene_refreshed)
+        self.canvas_scene.touched.connect(self._on_scene_touched)
+        self.canvas_scene.selected.connect(self.far.select)
+        self._touched: set[str] | None = None
+        self.canvas_scene.foresee = self.far.foresee
+        self.canvas_scene.absorb = self.far.absorb
+        self.canvas_scene.foreseen.connect(self.viewport().update)
         theme.changed.connect(self._on_theme_changed)
 
     # ---- zoom
@@ -104,14 +110,17 @@ class Camera(QGraphicsView):
         scene.set_zoom(self.zoom, level, titles)
         if Level.FAR in (before, level):
             self._choose_mode()
-        if before != level:
-            self.far.spoil()
         self.viewport().update()
         self.zoom_changed.emit(self.zoom)
 
     def _cards_seen(self) -> int:
-        seen = self.canvas_scene.seen
-        return sum(1 for item in self.canvas_scene.items_by_id.values() if seen.intersects(item.rect))
+        """How many cards the view shows, counted up to the limit for titles."""
+        seen, found = self.canvas_scene.seen, 0
+        for item in self.canvas_scene.items_by_id.values():
+            found += seen.intersects(item.rect)
+            if found > TITLES_UP_TO:
+                break
+        return found
 
     def zoom_in(self) -> None:
         self.set_zoom(_step(self.zoom, 1))
@@ -220,10 +229,13 @@ class Camera(QGraphicsView):
         many = self.level == Level.FAR or count > MANY
         self.setViewportUpdateMode(_MODE.BoundingRectViewportUpdate if many else _MODE.MinimalViewportUpdate)
 
+    def _on_scene_touched(self, ids: set[str] | None) -> None:
+        self._touched = ids
+        self.far.spoil(ids)
+
     def _on_scene_refreshed(self, moved: bool) -> None:
-        self.far.spoil()
         if moved:
-            bounds = self.canvas_scene.bounds().adjusted(-ROOM, -ROOM, ROOM, ROOM)
+            bounds = self.canvas_scene.bounds(self._touched).adjusted(-ROOM, -ROOM, ROOM, ROOM)
             if not self.sceneRect().contains(bounds):
                 self.setSceneRect(self.sceneRect().united(bounds))
         if self.level == Level.FAR:

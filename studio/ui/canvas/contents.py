@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from PySide6.QtCore import QRectF
@@ -46,20 +47,32 @@ class Contents:
         if missing:
             self._places = {**arrange(workflow, missing), **workflow.places}
 
+    def moved(self, workflow: Workflow) -> Contents:
+        """The same of a document in which only places are other ones."""
+        if workflow.groups or len(self._places) != len(self.workflow.places):
+            return Contents(workflow)
+        other = copy(self)
+        other.workflow, other._places = workflow, workflow.places
+        return other
+
     def made(self, item_id: str, look: Look) -> DrawnItem:
         """A new item for this id."""
+        return self.class_of(item_id)(item_id, look)
+
+    def class_of(self, item_id: str) -> type[DrawnItem]:
+        """What draws it."""
         match self.by_id[item_id]:
             case JoinNode():
-                return JoinItem(item_id, look)
+                return JoinItem
             case SwitchEdge():
-                return SwitchItem(item_id, look)
+                return SwitchItem
             case FanOutEdge():
-                return FanOutItem(item_id, look)
+                return FanOutItem
             case Note():
-                return NoteItem(item_id, look)
+                return NoteItem
             case Group():
-                return GroupCard(item_id, look) if self._collapsed(item_id) else FrameItem(item_id, look)
-        return NodeItem(item_id, look)
+                return GroupCard if self._collapsed(item_id) else FrameItem
+        return NodeItem
 
     def _collapsed(self, item_id: str) -> bool:
         place = self.workflow.places.get(item_id)

@@ -53,7 +53,9 @@ class EdgeItem(QGraphicsPathItem):
         self._flat: routing.Points | None = None
         """The route of which the path is the plain line; None: the path is a stroke with head."""
         self._span = (0.0, 0.0, 0.0, 0.0)
-        # All three without the item's position: while both ends are dragged only that changes.
+        # All of these without the item's position: while both ends are dragged only that changes.
+        self._at = (0.0, 0.0)
+        """The item's position."""
         self.stale = False
         """Changed while the far picture was shown, which does not use the path."""
         self.state = IDLE
@@ -79,17 +81,38 @@ class EdgeItem(QGraphicsPathItem):
     def span(self) -> tuple[float, float, float, float]:
         """Left, top, right, bottom of the route."""
         left, top, right, bottom = self._span
-        x, y = self.x(), self.y()
+        x, y = self._at
         return (left + x, top + y, right + x, bottom + y)
 
+    @property
+    def ends_at(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The first and the last point of the route."""
+        (ax, ay), (bx, by), (x, y) = self._points[0], self._points[-1], self._at
+        return (ax + x, ay + y), (bx + x, by + y)
+
     def _moved(self, points: routing.Points) -> routing.Points:
-        x, y = self.x(), self.y()
+        x, y = self._at
         return tuple((px + x, py + y) for px, py in points) if x or y else points
+
+    def shift(self, dx: float, dy: float) -> None:
+        """Moves the line as it is."""
+        x, y = self._at
+        self._at = (x + dx, y + dy)
+        self.setPos(*self._at)
+
+    def revive(self, line: Line) -> None:
+        """Shows a line that was taken out of the scene once more."""
+        self.line, self.state = line, IDLE
+        self.selected = self.hovered = self.faded = False
+        self.setZValue(LAYER)
+        self.setOpacity(1.0)
+        self.redraw()
 
     def set_points(self, points: routing.Points, bends: routing.Points = ()) -> None:
         """The route, in scene coordinates, and the bends in it."""
         if points != self.points or bends != self.bends:
-            if not self.pos().isNull():
+            if self._at != (0.0, 0.0):
+                self._at = (0.0, 0.0)
                 self.setPos(0, 0)
             self._points, self._bends = points, bends
             xs, ys = [p[0] for p in points], [p[1] for p in points]
@@ -107,15 +130,14 @@ class EdgeItem(QGraphicsPathItem):
             setattr(self, name, value)
             self.redraw()
 
-    def mark_later(self, name: str, value: bool) -> None:
-        """The same, but somebody else draws it again."""
-        setattr(self, name, value)
-
     @property
     def token(self) -> str:
         """Token of its colour."""
-        if self.selected:
-            return "accent"
+        return "accent" if self.selected else self.base_token
+
+    @property
+    def base_token(self) -> str:
+        """Token of its colour when it is not selected."""
         if self.state.carrying:
             return "run"
         if self.state.fault:

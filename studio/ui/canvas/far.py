@@ -1,89 +1,179 @@
-"""The picture below 30 % zoom: kept lists of rectangles and lines, painted by the view itself, one call per colour."""
+"""The picture below 30 % zoom: kept rectangles and lines, painted by the view itself, one call per colour.
+
+It also shows at once what a large change will look like, while the items follow in later turns of the loop: a move of
+many, a deletion of many, and the way back to a document that it has shown before.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import QPainter
 
+from studio.document.changes import ChangeSet
+from studio.document.model import Workflow
 from studio.ui.canvas.area_items import FrameItem, NoteItem
+from studio.ui.canvas.far_lists import FarLists, Lifted
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem
 from studio.ui.canvas.node_item import NodeItem
-from studio.ui.paint import STATUS_TINTS, STATUS_TOKENS
+from studio.ui.canvas.slices import PIECE
+from studio.ui.paint import STATUS_TINTS, STATUS_TOKENS, Ink
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene
 
 NOTCH = 28.0
+PARKED = 2
+"""So many pictures of documents before large deletions are kept."""
+WIDE_UP_TO = 400
+"""More selected cards than these get a border of one pixel."""
+_NONE: frozenset[str] = frozenset()
 
 
 class FarPicture:
-    """Kept lists; rebuilt when items changed, shifted in place while something is dragged."""
+    """Kept lists; brought up to date for what changed, moved in place while something is dragged."""
 
     def __init__(self, scene: CanvasScene) -> None:
         self._scene = scene
-        self._stale = True
-        self.rects: dict[str, QRectF] = {}
-        """Rectangle of every item; frames last."""
-        self._by_token: dict[str, list[QRectF]] = {}
-        self._notches: dict[str, list[QRectF]] = {}
-        self._frames: list[QRectF] = []
-        self._selected: list[QRectF] = []
-        self._lines: dict[str, list[QLineF]] = {}
-        self._line_of: dict[str, QLineF] = {}
+        self._lists = FarLists()
+        self._workflow: Workflow | None = None
+        """The document that the lists show."""
+        self._stale: set[str] | None = None
+        """What must be looked at again before the next painting; None: everything."""
+        self._parked: list[tuple[Workflow, FarLists]] = []
+        self._selected = _NONE
+        self._marked: tuple[list[QRectF], list[QLineF]] | None = None
+        """What of the selection is painted over the rest; None: to be found again."""
+        self._drag: Lifted | None = None
+        self._dragged = _NONE
+        self._shift = QPointF()
 
-    def spoil(self) -> None:
-        """Items changed: build the lists again before the next painting."""
-        self._stale = True
+    @property
+    def rects(self) -> Mapping[str, QRectF]:
+        """Rectangle of every item."""
+        return self._lists.rects
+
+    # ---- following
+
+    def spoil(self, touched: Iterable[str] | None = None) -> None:
+        """Items and lines follow the document of now; these changed (None: all of them): they are looked at again
+        before the next painting."""
+        self._workflow = self._scene.workflow
+        if touched is None:
+            self._stale = None
+        elif self._stale is not None:
+            self._stale.update(touched)
+        self._marked = None
 
     def refresh(self) -> None:
-        """Builds the lists if something changed."""
-        if not self._stale:
-            return
-        self._stale = False
-        self.rects, self._by_token, self._notches, self._frames, self._selected = {}, {}, {}, [], []
-        for item_id, item in self._scene.items_by_id.items():
-            rect = item.rect
-            self.rects[item_id] = rect
-            if isinstance(item, FrameItem):
-                self._frames.append(rect)
-                continue
-            self._by_token.setdefault(_fill(item), []).append(rect)
-            if item.selected:
-                self._selected.append(rect)
-            status = STATUS_TOKENS.get(item.card.status) if isinstance(item, NodeItem) else None
-            if status is not None:
-                notch = QRectF(rect.right() - NOTCH, rect.top(), NOTCH, NOTCH)
-                self._notches.setdefault(status, []).append(notch)
-        self._lines, self._line_of = {}, {}
-        for line_id, edge in self._scene.line_layer.items.items():
-            first, last = edge.points[0], edge.points[-1]
-            line = QLineF(first[0], first[1], last[0], last[1])
-            self._line_of[line_id] = line
-            self._lines.setdefault(edge.token, []).append(line)
+        """Takes over what changed."""
+        if self._scene.later.busy:
+            return  # the lists are ahead of the items
+        scene = self._scene
+        if self._stale is None:
+            self._lists = FarLists()
+            self._take((*scene.drawn, *scene.line_layer.drawn))
+        elif self._stale:
+            self._take(self._stale)
+        self._stale = set()
 
-    def shift(self, ids: frozenset[str], dx: float, dy: float) -> None:
-        """Moves rectangles and lines while dragging; the items follow on release."""
-        self.refresh()
+    def absorb(self, ids: Iterable[str]) -> Iterator[None]:
+        """Looks at these again in pieces."""
+        for number, item_id in enumerate(ids):
+            if number % PIECE == 0:
+                yield
+            self._take((item_id,))
+
+    def _take(self, ids: Iterable[str]) -> None:
+        lists, items, lines = self._lists, self._scene.drawn, self._scene.line_layer.drawn
         for item_id in ids:
-            rect = self.rects.get(item_id)
-            if rect is not None:
-                rect.translate(dx, dy)
-        for line_id in {line for i in ids for line in self._scene.line_layer.at(i)}:
-            edge, line = self._scene.line_layer.items[line_id], self._line_of.get(line_id)
-            if line is None:
+            item = items.get(item_id)
+            if item is not None:
+                rect = item.rect
+                status = STATUS_TOKENS.get(item.card.status) if isinstance(item, NodeItem) else None
+                notch = QRectF(rect.right() - NOTCH, rect.top(), NOTCH, NOTCH) if status is not None else None
+                lists.put_rect(item_id, _fill(item), rect, status, notch)
                 continue
-            if edge.line.source in ids:
-                line.setP1(line.p1() + QPointF(dx, dy))
-            if edge.line.target in ids:
-                line.setP2(line.p2() + QPointF(dx, dy))
+            edge = lines.get(item_id)
+            if edge is not None:
+                first, last = edge.ends_at
+                lists.put_line(item_id, edge.base_token, QLineF(*first, *last))
+            else:
+                lists.drop(item_id)
+
+    def select(self, ids: frozenset[str]) -> None:
+        """Shows these as selected."""
+        if ids != self._selected:
+            self._selected = ids
+            self._marked = None
+
+    # ---- large changes
+
+    def foresee(self, changes: ChangeSet, workflow: Workflow) -> bool:
+        """Shows a large change before the items do; returns whether it can."""
+        self.refresh()
+        before = self._workflow
+        for known, lists in self._parked:
+            if known is workflow:
+                self._lists, self._workflow, self._marked = lists.copy(), workflow, None
+                return True
+        removed = changes.nodes_removed | changes.edges_removed
+        if changes.everything or changes.nodes_added or changes.edges_added or changes.groups or changes.notes:
+            return False
+        if removed and not changes.edges_changed:
+            gone = removed | {line for item_id in removed for line in self._scene.line_layer.of_edge(item_id)}
+            if before is not None:
+                self._parked = [(before, self._lists), *self._parked][:PARKED]
+            self._lists = self._lists.without(gone)
+        elif removed or not self._place(changes.placed, workflow):
+            return False
+        self._workflow, self._marked = workflow, None
+        return True
+
+    def _place(self, placed: frozenset[str], workflow: Workflow) -> bool:
+        """Puts items where they are in a document; False: something else than places of cards changed."""
+        rects, places = self._lists.rects, workflow.places
+        if workflow.groups or any(i not in rects or i not in places for i in placed):
+            return False
+        shifts: dict[str, tuple[float, float]] = {}
+        for item_id in placed:
+            rect, place = rects[item_id], places[item_id]
+            dx, dy = place.x - rect.x(), place.y - rect.y()
+            if dx or dy:
+                shifts[item_id] = (dx, dy)
+        if shifts:
+            self._lists.shift(shifts, self._scene.line_layer.between)
+        return True
+
+    # ---- dragging
+
+    def begin_shift(self, ids: frozenset[str]) -> None:
+        """These will be dragged."""
+        self.refresh()
+        self._dragged, self._shift = ids, QPointF()
+        self._drag = self._lists.lifted(ids, self._scene.line_layer.between)
+
+    def shift(self, dx: float, dy: float) -> None:
+        """How far what is dragged is from where it was."""
+        self._shift = QPointF(dx, dy)
+
+    def end_shift(self) -> None:
+        """It stays where it was dragged to."""
+        if self._drag is not None:
+            dx, dy = self._shift.x(), self._shift.y()
+            self._drag = None
+            self._lists.shift(dict.fromkeys(self._dragged, (dx, dy)), self._scene.line_layer.between)
+            self._marked = None
+
+    # ---- asking
 
     def pick(self, at: QPointF) -> str | None:
         """The topmost item at a point of the scene."""
         self.refresh()
         found = None
-        for item_id, rect in self.rects.items():
+        for item_id, rect in self._lists.rects.items():
             if rect.contains(at):
                 found = item_id
         return found
@@ -91,36 +181,74 @@ class FarPicture:
     def inside(self, area: QRectF) -> list[str]:
         """The items that a rectangle touches."""
         self.refresh()
-        return [item_id for item_id, rect in self.rects.items() if rect.intersects(area)]
+        return [item_id for item_id, rect in self._lists.rects.items() if rect.intersects(area)]
+
+    # ---- painting
 
     def paint(self, painter: QPainter) -> None:
         """Paints everything; the painter has the view's transform."""
         self.refresh()
-        tools = self._scene.look.ink
+        tools, lists = self._scene.look.ink, self._lists
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self._drag is None:
+            self._paint(painter, tools, lists, whole=self._whole)
+            self._paint_marked(painter, tools)
+            return
+        self._paint(painter, tools, self._drag.kept, whole=False)
+        painter.save()
+        painter.translate(self._shift)
+        self._paint(painter, tools, self._drag.moving, whole=True)
+        painter.restore()
+        painter.setPen(tools.pen("edge", 1.0, cosmetic=True))
+        painter.drawLines(self._drag.stretched(self._shift))
+
+    @property
+    def _whole(self) -> bool:
+        """Whether everything is selected: then nothing has to be painted twice."""
+        lists = self._lists
+        if len(self._selected) < len(lists.rects) + len(lists.lines):
+            return False
+        return self._selected.issuperset(lists.rects) and self._selected.issuperset(lists.lines)
+
+    def _paint(self, painter: QPainter, tools: Ink, lists: FarLists, *, whole: bool) -> None:
         painter.setPen(NO_PEN)
-        if self._frames:
+        frames = lists.cards.get("sunken")
+        if frames:
             painter.setBrush(tools.brush("sunken"))
-            painter.drawRects(self._frames)
-        for token, lines in self._lines.items():
-            painter.setPen(tools.pen(token, 1.0, cosmetic=True))
-            painter.drawLines(lines)
-        for token, rects in self._by_token.items():
-            border = "edge" if token == "surface" else token
+            painter.drawRects(list(frames.values()))
+        for token, lines in lists.strokes.items():
+            painter.setPen(tools.pen("accent" if whole else token, 1.0, cosmetic=True))
+            painter.drawLines(list(lines.values()))
+        for token, rects in lists.cards.items():
+            if token == "sunken" or not rects:
+                continue
+            border = "accent" if whole else "edge" if token == "surface" else token
             painter.setPen(NO_PEN if token == "wait_s" else tools.pen(border, 1.0, cosmetic=True))
             painter.setBrush(tools.brush(token))
-            painter.drawRects(rects)
+            painter.drawRects(list(rects.values()))
         painter.setPen(NO_PEN)
-        for token, rects in self._notches.items():
+        for token, rects in lists.notches.items():
             painter.setBrush(tools.brush(token))
-            painter.drawRects(rects)
-        if self._selected:
-            painter.setBrush(NO_BRUSH)
-            painter.setPen(tools.pen("accent", 2.0, cosmetic=True))
-            painter.drawRects(self._selected)
+            painter.drawRects(list(rects.values()))
+
+    def _paint_marked(self, painter: QPainter, tools: Ink) -> None:
+        if not self._selected or (self._whole and len(self._selected) > WIDE_UP_TO):
+            return
+        if self._marked is None:
+            lists = self._lists
+            rects = [lists.rects[i] for i in self._selected if i in lists.rects]
+            self._marked = rects, [lists.lines[i] for i in self._selected if i in lists.lines]
+        rects, lines = self._marked
+        painter.setBrush(NO_BRUSH)
+        painter.setPen(tools.pen("accent", 2.0 if len(rects) <= WIDE_UP_TO else 1.0, cosmetic=True))
+        painter.drawRects(rects)
+        painter.setPen(tools.pen("accent", 1.0, cosmetic=True))
+        painter.drawLines(lines)
 
 
 def _fill(item: DrawnItem) -> str:
     if isinstance(item, NodeItem):
         return STATUS_TINTS.get(item.card.status, "surface")
+    if isinstance(item, FrameItem):
+        return "sunken"
     return "wait_s" if isinstance(item, NoteItem) else "edge"

@@ -109,6 +109,12 @@ class DrawnItem(QGraphicsItem):
                 self.setZValue(self.layer + (4 if value else 0))
             self.update()
 
+    def revive(self) -> None:
+        """Shows an item that was taken out of the scene once more, as if it were new."""
+        for name in ("selected", "focused", "hovered", "lifted", "faded", "lit"):
+            self.mark(name, False)
+        self.refresh_look()
+
     def refresh_look(self) -> None:
         """The theme or its fonts changed."""
         self.update()

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, QTimer
+from PySide6.QtCore import QElapsedTimer, QRectF, QTimer
 
 from studio.document.bends import bends_of
 from studio.document.lines import Line, default_id
 from studio.document.model import SwitchEdge
 from studio.ui.canvas import routing
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.chips import ChipSpec, chip_specs
-from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem
+from studio.ui.canvas.chip_layer import ChipLayer
+from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem, LineState
 from studio.ui.canvas.levels import Level
 from studio.ui.canvas.run_marks import Lines, line_states
+from studio.ui.canvas.slices import PIECE, at_once
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene
@@ -24,12 +25,10 @@ if TYPE_CHECKING:
 AT_ONCE = 200
 """Up to this many lines are routed in one go; more are spread over turns of the loop."""
 SLICE_MS = 4
-MANY_LABELS = 24
-"""With more lines at one source there is no room beside them, and looking for it takes time."""
-WIDEST = 1.27
-"""How much larger chips are at the lowest zoom at which all are shown."""
 MOVED_BY_HAND = 40
 """When more items move at once, lines that only pass by are not looked at again: all is new then."""
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
 class LineLayer:
@@ -38,12 +37,18 @@ class LineLayer:
     def __init__(self, scene: CanvasScene) -> None:
         self._scene = scene
         self.lines = Lines(())
-        self.items: dict[str, EdgeItem] = {}
-        self.chips: dict[tuple[str, bool], ChipItem] = {}
-        """By line id and whether it is the pill of queued messages."""
-        self._specs: dict[tuple[str, bool], ChipSpec] = {}
+        self.drawn: dict[str, EdgeItem] = {}
+        """The lines that are there, while some may still come or go; others ask for :attr:`items`."""
+        self.labels = ChipLayer(scene, self)
+        self.touched: set[str] = set()
+        """Lines that look another way since the scene asked last."""
+        self._states: Mapping[str, LineState] = {}
+        self._relabelled: set[str] = set()
+        self._parked: dict[str, EdgeItem] = {}
+        """Lines of the last large deletion: undo shows them again."""
         self._at: dict[str, list[str]] = {}
-        self._cases: dict[str, int] = {}
+        self.cases: dict[str, int] = {}
+        """Numbers of the cases of switches, by id of their lines."""
         self._blocks = routing.Blocks()
         self._areas = routing.Blocks()
         self._tracks: dict[str, tuple[float, float, float]] = {}
@@ -54,47 +59,93 @@ class LineLayer:
         self._timer.timeout.connect(self._on_timer_timeout)
         self._level = Level.NEAR
 
+    @property
+    def items(self) -> dict[str, EdgeItem]:
+        """The lines by id; brings up to date first what would be later."""
+        self._scene.later.finish()
+        return self.drawn
+
+    @property
+    def chips(self) -> dict[tuple[str, bool], ChipItem]:
+        """By line id and whether it is the pill of queued messages."""
+        return self.labels.chips
+
     def reset(self) -> None:
         """The scene was cleared."""
         self.lines = Lines(())
-        self.items.clear()
-        self.chips.clear()
-        self._specs.clear()
-        self._at.clear()
-        self._cases.clear()
+        for table in (self.drawn, self._at, self.cases, self._tracks, self._parked):
+            table.clear()
+        self.labels.reset()
+        self._states = {}
+        self._relabelled.clear()
         self._blocks.clear_all()
         self._areas.clear_all()
         self._todo.clear()
         self._repaint.clear()
-        self._tracks.clear()
 
     # ---- which lines there are
 
-    def set_lines(self, lines: Iterable[Line]) -> set[str]:
+    def set_lines(self, lines: Iterable[Line]) -> Generator[None, None, set[str]]:
         """The lines of the document now; returns the ids of new and changed ones."""
         self.lines = Lines(lines)
-        shown = self._scene.items_by_id
+        yield
+        shown = self._scene.drawn
         wanted = {line.id: line for line in self.lines.all if line.source in shown and line.target in shown}
-        for line_id in [i for i, item in self.items.items() if i not in wanted]:
-            self._scene.removeItem(self.items.pop(line_id))
-            self._tracks.pop(line_id, None)
+        yield from self._drop([i for i in self.drawn if i not in wanted])
         fresh: set[str] = set()
-        for line_id, line in wanted.items():
-            item = self.items.get(line_id)
+        for number, (line_id, line) in enumerate(wanted.items()):
+            if number % PIECE == 0:
+                yield
+            item = self.drawn.get(line_id)
             if item is None:
-                item = self.items[line_id] = EdgeItem(line, self._scene.look)
-                self._scene.addItem(item)
+                self._add(line)
                 fresh.add(line_id)
-            elif item.line != line:
+            elif item.line is not line and item.line != line:
                 if (item.line.source, item.line.target, item.line.kind) != (line.source, line.target, line.kind):
                     fresh.add(line_id)
+                    self._unlink(item)
+                    self._link(line)
+                self._relabelled.add(line_id)
                 item.line = line
-        self._at = {}
-        for line_id, item in self.items.items():
-            for end in {item.line.source, item.line.target}:
-                self._at.setdefault(end, []).append(line_id)
         self._number_cases(fresh)
+        self.touched |= fresh
         return fresh
+
+    def _add(self, line: Line) -> None:
+        item = self._parked.pop(line.id, None)
+        if item is None:
+            item = EdgeItem(line, self._scene.look)
+        else:
+            item.revive(line)
+        self.drawn[line.id] = item
+        self._scene.addItem(item)
+        self._link(line)
+
+    def _drop(self, line_ids: list[str]) -> Iterator[None]:
+        if len(line_ids) > AT_ONCE:
+            self._parked = {}
+        for number, line_id in enumerate(line_ids):
+            if number % PIECE == 0:
+                yield
+            item = self.drawn.pop(line_id)
+            self._scene.removeItem(item)
+            self._unlink(item)
+            self._tracks.pop(line_id, None)
+            self.touched.add(line_id)
+            if len(line_ids) > AT_ONCE:
+                self._parked[line_id] = item
+
+    def _link(self, line: Line) -> None:
+        for end in {line.source, line.target}:
+            self._at.setdefault(end, []).append(line.id)
+
+    def _unlink(self, item: EdgeItem) -> None:
+        for end in set(item.ends):
+            there = self._at.get(end, [])
+            if item.line.id in there:
+                there.remove(item.line.id)
+            if not there:
+                self._at.pop(end, None)
 
     def _number_cases(self, fresh: set[str]) -> None:
         cases: dict[str, int] = {}
@@ -103,41 +154,91 @@ class LineLayer:
                 cases.update({case.id: number for number, case in enumerate(edge.cases)})
                 # The default leaves behind the last case.
                 cases[default_id(edge.id)] = max(1, len(edge.cases))
-        fresh.update(i for i in cases.keys() & self.items.keys() if cases[i] != self._cases.get(i))
-        self._cases = cases
+        fresh.update(i for i in cases.keys() & self.drawn.keys() if cases[i] != self.cases.get(i))
+        self.cases = cases
+
+    def concern(self, added: Set[str], removed: Set[str]) -> bool:
+        """Whether other lines can be shown when these items come and go."""
+        if any(i in self._at for i in removed):
+            return True
+        if not added or len(self.drawn) == len(self.lines.all):
+            return False
+        return any(n.id not in self.drawn and (n.source in added or n.target in added) for n in self.lines.all)
+
+    def taken_touched(self) -> set[str]:
+        """The lines that look another way since this was asked last."""
+        taken, self.touched = self.touched, set()
+        return taken
+
+    def of_edge(self, edge_id: str) -> list[str]:
+        """Ids of the lines of an edge group."""
+        return [line.id for line in self.lines.of(edge_id)]
+
+    def between(self, item_ids: Set[str]) -> Iterator[Line]:
+        """The lines that start or end at some of these items."""
+        if len(item_ids) < len(self._at) // 4:
+            for line_id in {line for i in item_ids for line in self._at.get(i, ())}:
+                yield self.drawn[line_id].line
+            return
+        for item in self.drawn.values():
+            line = item.line
+            if line.source in item_ids or line.target in item_ids:
+                yield line
 
     def at(self, item_id: str) -> list[str]:
         """Ids of the lines that start or end at an item."""
+        self._scene.later.finish()
         return self._at.get(item_id, [])
+
+    def at_now(self, item_id: str) -> list[str]:
+        """The same of the lines that are there by now."""
+        return self._at.get(item_id, [])
+
+    def covered(self, box: QRectF) -> bool:
+        """Whether a card covers part of this rectangle."""
+        return self._blocks.hit(box.left(), box.top(), box.right(), box.bottom(), frozenset()) is not None
 
     # ---- where they run
 
     def follow(self, moved: Iterable[str], fresh: Iterable[str] = ()) -> None:
         """Routes again: the lines of these items (moved, resized, added or removed), lines that pass where they are,
         and ``fresh`` lines."""
-        items = self._scene.items_by_id
+        at_once(self.follow_slowly(moved, fresh))
+
+    def follow_slowly(self, moved: Iterable[str], fresh: Iterable[str] = ()) -> Iterator[None]:
+        """The same in pieces."""
+        items = self._scene.drawn
+        fresh = set(fresh)
         wanted = set(fresh)
-        boxes: list[tuple[float, float, float, float]] = []
-        for item_id in moved:
+        boxes: list[Box] = []
+        for number, item_id in enumerate(moved):
+            if number % PIECE == 0:
+                yield
             item = items.get(item_id)
-            self._blocks.drop(item_id)
-            self._areas.drop(item_id)
             if item is None or isinstance(item, NoteItem):
+                self._blocks.drop(item_id)
+                self._areas.drop(item_id)
                 continue
             rect = item.rect
             (self._areas if isinstance(item, FrameItem) else self._blocks).put(item_id, rect)
-            wanted.update(self.at(item_id))
+            wanted.update(self._at.get(item_id, ()))
             boxes.append((rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16))
         if len(boxes) > MOVED_BY_HAND:
-            wanted = {i for i in wanted if i in fresh or not self._moved_as_one(i)}
+            still: set[str] = set()
+            for number, line_id in enumerate(wanted - fresh):
+                if number % PIECE == 0:
+                    yield
+                if self._moved_as_one(line_id):
+                    still.add(line_id)
+            wanted -= still
         elif boxes:
-            wanted.update(i for i, edge in self.items.items() if _crosses(edge.span, boxes))
+            wanted.update(i for i, edge in self.drawn.items() if _crosses(edge.span, boxes))
             wanted |= self._tracks.keys()
-        self._route_all([i for i in self.items if i in wanted])
+        yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
 
     def _moved_as_one(self, line_id: str) -> bool:
         """Moves a line whose ends moved alike along as it is; returns whether that is so."""
-        edge = self.items.get(line_id)
+        edge = self.drawn.get(line_id)
         if edge is None:
             return False
         start, end = self._ends(edge.line)
@@ -147,15 +248,19 @@ class LineLayer:
         if abs(end.x - end.gap - points[-1][0] - x) > 0.01 or abs(end.y - points[-1][1] - y) > 0.01:
             return False
         if x or y:
-            edge.moveBy(x, y)
+            edge.shift(x, y)
+            self.touched.add(line_id)
         return True
 
-    def _route_all(self, line_ids: list[str]) -> None:
+    def _route_all(self, line_ids: list[str]) -> Iterator[None]:
+        self.touched.update(line_ids)
         if len(line_ids) <= AT_ONCE:
             for line_id in line_ids:
                 self._route(line_id)
             return
-        for line_id in line_ids:
+        for number, line_id in enumerate(line_ids):
+            if number % PIECE == 0:
+                yield
             self._plain(line_id)
             self._todo.append(line_id)
         self._timer.start()
@@ -173,7 +278,7 @@ class LineLayer:
             self._route(self._todo.popleft())
         while self._repaint:
             self._redraw(self._repaint.popleft())
-        self.place_chips()
+        self.labels.place()
 
     def _on_timer_timeout(self) -> None:
         clock = QElapsedTimer()
@@ -184,25 +289,25 @@ class LineLayer:
         while self._repaint and clock.elapsed() < SLICE_MS:
             self._redraw(self._repaint.popleft())
         if routed and not self._todo:
-            self.place_chips()
+            self.labels.place()
         if not self._todo and not self._repaint:
             self._timer.stop()
 
     def _redraw(self, line_id: str) -> None:
-        edge = self.items.get(line_id)
+        edge = self.drawn.get(line_id)
         if edge is not None:
             edge.redraw()
 
     def _ends(self, line: Line) -> tuple[routing.End, routing.End]:
-        items = self._scene.items_by_id
+        items = self._scene.drawn
         start = items[line.source].out_end(self._case(line))
         return start, items[line.target].in_end(start.y)
 
     def _case(self, line: Line) -> int:
-        return self._cases.get(line.id, 0) if line.kind in ("case", "default") else 0
+        return self.cases.get(line.id, 0) if line.kind in ("case", "default") else 0
 
     def _plain(self, line_id: str) -> None:
-        edge = self.items.get(line_id)
+        edge = self.drawn.get(line_id)
         if edge is not None and not self._bent(edge, *self._ends(edge.line)):
             edge.set_points(routing.two_bends(*self._ends(edge.line)))
 
@@ -218,10 +323,10 @@ class LineLayer:
         edge = self.items[line_id]
         ends = self._ends(edge.line)
         edge.set_points(routing.through(*ends, bends) if bends else routing.two_bends(*ends), bends)
-        self._place(line_id)
+        self.labels.put(line_id)
 
     def _route(self, line_id: str) -> None:
-        edge = self.items.get(line_id)
+        edge = self.drawn.get(line_id)
         if edge is None:
             return
         line = edge.line
@@ -231,7 +336,7 @@ class LineLayer:
         if self._bent(edge, start, end):
             return
         if line.source == line.target:
-            edge.set_points(routing.self_loop(start, end, self._scene.items_by_id[line.source].rect.bottom()))
+            edge.set_points(routing.self_loop(start, end, self._scene.drawn[line.source].rect.bottom()))
             return
         below = None
         if routing.is_back(start, end):
@@ -243,7 +348,7 @@ class LineLayer:
 
     def _below(self, line: Line, start: routing.End, end: routing.End) -> float:
         """A free level under what a back edge passes, apart from other back edges."""
-        items = self._scene.items_by_id
+        items = self._scene.drawn
         left, right = end.x - end.gap - routing.STUB, start.x + start.gap + routing.STUB
         bottoms = [items[i].rect.bottom() for i in (line.source, line.target)]
         level = max(bottoms) + routing.BELOW
@@ -265,127 +370,83 @@ class LineLayer:
 
     def drag(self, ids: frozenset[str], dx: float, dy: float) -> None:
         """Items moved by a step: lines inside follow as they are, the others become plain."""
-        for line_id in {line for i in ids for line in self.at(i)}:
-            edge = self.items[line_id]
-            if edge.line.source in ids and edge.line.target in ids:
-                edge.moveBy(dx, dy)
-                for pill in (False, True):
-                    chip = self.chips.get((line_id, pill))
-                    if chip is not None:
-                        chip.moveBy(dx, dy)
+        for line in list(self.between(ids)):
+            line_id = line.id
+            edge = self.drawn[line_id]
+            if line.source in ids and line.target in ids:
+                edge.shift(dx, dy)
+                self.labels.shift(line_id, dx, dy)
             else:
                 self._plain(line_id)
-                self._place(line_id)
+                self.labels.put(line_id)
 
     # ---- how they look
 
-    def show_states(self) -> None:
-        """Colours and chips from run and problems."""
+    def show_states(self, fresh: Iterable[str] = ()) -> set[str]:
+        """Colours and chips from run and problems; ``fresh`` lines are looked at in any case. Returns the lines whose
+        chips are other ones."""
         workspace = self._scene.workspace
         if workspace is None:
-            return
-        states = line_states(self.lines, workspace.run, workspace.problems.problems)
-        arrived = [
-            i for i, s in states.items() if s.delivered and i in self.items and not self.items[i].state.delivered
-        ]
-        for line_id, edge in self.items.items():
-            edge.set_state(states.get(line_id, IDLE))
-        self._sync_chips()
+            return set()
+        before, states = self._states, line_states(self.lines, workspace.run, workspace.problems.by_place)
+        self._states = states
+        changed = {i for i in before.keys() | states.keys() if before.get(i) != states.get(i)}
+        arrived = [i for i in changed & self.drawn.keys() if i in states and states[i].delivered]
+        arrived = [i for i in arrived if not self.drawn[i].state.delivered]
+        changed.update(fresh)
+        for line_id in changed & self.drawn.keys():
+            self.drawn[line_id].set_state(states.get(line_id, IDLE))
+        self.touched |= changed
+        changed |= self._relabelled
+        self._relabelled = set()
+        self.labels.sync(changed)
         if arrived:
-            self._scene.messages_arrived.emit(arrived)
+            order = [i for i in self.drawn if i in set(arrived)] if len(arrived) > 1 else arrived
+            self._scene.messages_arrived.emit(order)
+        return changed
 
     def show_level(self) -> None:
-        """The level changed: other paths, other chips."""
+        """The level changed: other paths, other chips. What is seen comes first."""
         level = self._scene.look.level
         if level == Level.FAR:
             return
         other = (level <= Level.FLAT) != (self._level <= Level.FLAT)
-        for edge in self.items.values():
-            if other or edge.stale:
-                edge.redraw()
         self._level = level
-        self.show_chips()
+        wanted = [i for i, edge in self.drawn.items() if other or edge.stale]
+        self.redraw_seen_first(wanted)
+        self.labels.show()
+
+    def redraw_seen_first(self, line_ids: Iterable[str]) -> None:
+        """Draws what the view shows now, and the rest in later turns of the loop if it is much."""
+        wanted = list(line_ids)
+        if len(wanted) <= AT_ONCE:
+            for line_id in wanted:
+                self.drawn[line_id].redraw()
+            return
+        seen = self._scene.seen
+        view = (seen.left(), seen.top(), seen.right(), seen.bottom())
+        later = []
+        for line_id in wanted:
+            edge = self.drawn[line_id]
+            if _touch(edge.span, view):
+                edge.redraw()
+            else:
+                edge.stale = True
+                later.append(line_id)
+        self.redraw_later(later)
 
     def refresh_look(self) -> None:
         """The theme changed."""
-        for edge in self.items.values():
+        self._parked = {}
+        for edge in self.drawn.values():
             edge.redraw()
-        for key in list(self.chips):
-            self._scene.removeItem(self.chips.pop(key))
-        self._specs.clear()
-        self._sync_chips()
-        self.place_chips()
-
-    def _sync_chips(self) -> None:
-        wanted = chip_specs(self.items, self._cases)
-        for key in [k for k in self.chips if k not in wanted]:
-            self._scene.removeItem(self.chips.pop(key))
-            self._specs.pop(key, None)
-        for key, spec in wanted.items():
-            if self._specs.get(key) == spec:
-                continue
-            self._specs[key] = spec
-            text, chip = spec.made(self._scene.look.theme), self.chips.get(key)
-            if chip is None:
-                chip = self.chips[key] = ChipItem(key[0], text, self._scene.look, pill=key[1])
-                self._scene.addItem(chip)
-            else:
-                chip.show_chip(text)
-            self._place(key[0])
-        self.show_chips()
-
-    def show_chips(self) -> None:
-        """Which chips are there at this level."""
-        level = self._scene.look.level
-        for (line_id, pill), chip in self.chips.items():
-            edge = self.items[line_id]
-            told = edge.selected or edge.hovered or edge.state.delivered or bool(edge.state.refused or edge.state.fault)
-            chip.setVisible(level == Level.NEAR or (level == Level.MIDDLE and (pill or told)))
-
-    def place_chips(self) -> None:
-        """Puts all chips on their lines."""
-        for line_id in {key[0] for key in self.chips}:
-            self._place(line_id)
-
-    def _place(self, line_id: str) -> None:
-        edge = self.items[line_id]
-        pill, label = self.chips.get((line_id, True)), self.chips.get((line_id, False))
-        taken = 0.0
-        if pill is not None:
-            x, y = routing.pill_spot(edge.points, pill.chip.width)
-            first = abs(edge.points[1][0] - edge.points[0][0]) + abs(edge.points[1][1] - edge.points[0][1])
-            if label is not None and first > pill.chip.width + label.chip.width + 16:
-                (ax, ay), (bx, by) = edge.points[0], edge.points[1]
-                part = (pill.chip.width / 2 + 6) / first
-                x, y = ax + (bx - ax) * part, ay + (by - ay) * part
-                taken = pill.chip.width + 12
-            pill.setPos(x, y)
-        if label is not None:
-            spot = routing.label_spot(edge.points, label.chip.width, taken)
-            label.setPos(QPointF(*self._free_spot(edge, label, spot)))
-
-    def _free_spot(self, edge: EdgeItem, label: ChipItem, spot: tuple[float, float]) -> tuple[float, float]:
-        """This spot if a label there hides no card, end, or other label of the same source; else one beside the line
-        that is free; else this one."""
-        if len(self.at(edge.line.source)) > MANY_LABELS:
-            return spot
-        width, height = label.chip.width * WIDEST, label.chip.height * WIDEST
-        others = [c.rect for i in self.at(edge.line.source) for c in self._chips_of(i) if c is not label]
-        (ax, ay), (bx, by) = edge.points[0], edge.points[-1]
-        others += [QRectF(ax - 5, ay - 5, 10, 10), QRectF(bx - 12, by - 6, 16, 12)]
-        nothing: frozenset[str] = frozenset()
-        for x, y in (spot, *routing.spots_beside(edge.points, width, height)):
-            box = QRectF(x - width / 2, y - height / 2, width, height)
-            if any(box.intersects(other) for other in others):
-                continue
-            if self._blocks.hit(box.left(), box.top(), box.right(), box.bottom(), nothing) is None:
-                return x, y
-        return spot
-
-    def _chips_of(self, line_id: str) -> list[ChipItem]:
-        return [self.chips[line_id, pill] for pill in (False, True) if (line_id, pill) in self.chips]
+        self.labels.refresh_look()
 
 
-def _crosses(span: tuple[float, float, float, float], boxes: Sequence[tuple[float, float, float, float]]) -> bool:
+def _crosses(span: Box, boxes: Sequence[Box]) -> bool:
     left, top, right, bottom = span
-    return any(b[0] <= right and b[2] >= left and b[1] <= bottom and b[3] >= top for b in boxes)
+    return any(box[0] <= right and box[2] >= left and box[1] <= bottom and box[3] >= top for box in boxes)
+
+
+def _touch(span: Box, view: Box) -> bool:
+    return span[0] <= view[2] and span[2] >= view[0] and span[1] <= view[3] and span[3] >= view[1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF
+from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
 
 from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
@@ -14,6 +15,9 @@ from studio.ui.canvas.tools import MARGIN, FloatingBox, Minimap, RunSummary, Zoo
 
 if TYPE_CHECKING:
     from studio.ui.canvas.view import CanvasView
+
+MANY, LATER_MS = 300, 40
+"""With more items than this the minimap follows so many milliseconds later."""
 
 
 class Overlays(QObject):
@@ -26,7 +30,9 @@ class Overlays(QObject):
         self.map = Minimap(view.theme, view)
         self.summary = RunSummary(view.theme, view)
         self.empty = EmptyHint(view.theme, view)
-        self._rects: dict[str, list[QRectF]] = {}
+        self._known = False
+        self._map_timer = self._later(self._show_map)
+        self._seen_timer = self._later(self._show_seen)
         self.zoom.zoom_in_requested.connect(view.zoom_in)
         self.zoom.zoom_out_requested.connect(view.zoom_out)
         self.zoom.actual_requested.connect(view.zoom_actual)
@@ -45,16 +51,14 @@ class Overlays(QObject):
     def refresh(self, moved: bool = True) -> None:
         """Follows document, run and selection; ``moved``: places, sizes or what there is changed."""
         view, scene = self._view, self._view.canvas_scene
-        # On the raised grey of the dark theme borders would vanish.
-        plain = "ctl" if scene.look.ink.dark else "border"
-        if moved or plain not in self._rects:
-            self.empty.setVisible(view.workspace is not None and not scene.items_by_id)
-            self.map.setVisible(self.minimap_shown and bool(scene.items_by_id))
-            shown = (i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem))
-            self._rects = {plain: [item.rect for item in shown]}
-        chosen = (scene.items_by_id.get(i) for i in view.selection_items)
-        self._rects["accent"] = [i.rect for i in chosen if i is not None and not isinstance(i, FrameItem | NoteItem)]
-        self._show_map()
+        if moved or not self._known:
+            self._known = True
+            self.empty.setVisible(view.workspace is not None and not scene.drawn)
+            self.map.setVisible(self.minimap_shown and bool(scene.drawn))
+        if len(scene.drawn) > MANY:
+            self._map_timer.start()
+        else:
+            self._show_map()
         queued = following = 0
         if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:
             queued = len(view.workspace.run.queued)
@@ -82,7 +86,7 @@ class Overlays(QObject):
     def covered(self) -> QRectF:
         """What the minimap hides of the view."""
         view = self._view
-        if not self.minimap_shown or view.workspace is None or not view.canvas_scene.items_by_id:
+        if not self.minimap_shown or view.workspace is None or not view.canvas_scene.drawn:
             return QRectF()
         self.place()
         return QRectF(self.map.geometry())
@@ -95,18 +99,41 @@ class Overlays(QObject):
         self.zoom.map.setChecked(shown)
 
     def _on_zoom_minimap_toggled(self, shown: bool) -> None:
-        self.map.setVisible(shown and bool(self._view.canvas_scene.items_by_id))
+        self.map.setVisible(shown and bool(self._view.canvas_scene.drawn))
         self._show_map()
         self.place()
 
     def _show_map(self) -> None:
-        if self.map.isVisibleTo(self._view):
-            self.map.show_world(self._rects)
-            self._on_view_seen_changed()
+        """Takes what is drawn now into the minimap; of a large drawing a little later, after the canvas."""
+        self._map_timer.stop()
+        view, scene = self._view, self._view.canvas_scene
+        if not self.map.isVisibleTo(view):
+            return
+        # On the raised grey of the dark theme borders would vanish.
+        plain = "ctl" if scene.look.ink.dark else "border"
+        shown = [i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem)]
+        rects = {plain: [item.rect for item in shown]}
+        rects["accent"] = [item.rect for item in shown if item.selected]
+        self.map.show_world(rects)
+        self.map.show_seen(view.seen_rect())
 
     def _on_view_seen_changed(self) -> None:
-        if self.map.isVisibleTo(self._view):
-            self.map.show_seen(self._view.seen_rect())
+        if not self.map.isVisibleTo(self._view):
+            return
+        if len(self._view.canvas_scene.drawn) > MANY:
+            self._seen_timer.start()
+        else:
+            self._show_seen()
+
+    def _show_seen(self) -> None:
+        self.map.show_seen(self._view.seen_rect())
+
+    def _later(self, function: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(LATER_MS)
+        timer.timeout.connect(function)
+        return timer
 
     def _on_map_moved(self, x: float, y: float) -> None:
         self._view.look_at(QPointF(x, y))

@@ -282,7 +282,7 @@ class Pointing(Shaping):
                 item.mark("hovered", on)
             elif edge is not None:
                 edge.mark("hovered", on)
-                scene.line_layer.show_chips()
+                scene.line_layer.labels.show()
         self._hover = hit
         cursor = self.CURSORS.get(hit.kind)
         if cursor is None:

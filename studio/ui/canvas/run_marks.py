@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import QueuedView
@@ -65,16 +65,17 @@ def _ends(line: Line) -> tuple[str, str]:
     return line.source, line.id
 
 
-def line_states(lines: Lines, run: RunModel, problems: Iterable[Problem]) -> dict[str, LineState]:
+def line_states(lines: Lines, run: RunModel, problems: Mapping[str, Sequence[Problem]]) -> dict[str, LineState]:
     """How each line looks; lines that are not named are idle."""
     carrying = _carrying(lines, run)
     tokens = _carrying(lines, run, "turn_token")
     delivered, refused = _routed(lines, run)
     faults: dict[str, str] = {}
-    for problem in problems:
-        if problem.severity == "error" and problem.place:
-            for line in lines.of(problem.place):
-                faults.setdefault(line.id, problem.message)
+    for place, found in problems.items():
+        error = next((p for p in found if p.severity == "error"), None)
+        if error is not None and place:
+            for line in lines.of(place):
+                faults.setdefault(line.id, error.message)
     named = carrying.keys() | delivered | refused.keys() | faults.keys()
     return {
         i: LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), faults.get(i, ""), i in tokens)
@@ -113,7 +114,9 @@ def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
     if run.state in _QUIET or not run.supersteps:
         return arrived, refused
     number = run.supersteps[-1].number
-    for message in run.messages:
+    for message in reversed(run.messages):
+        if message.superstep < number - 1:
+            break  # they are in the order of their supersteps
         if message.superstep != number - 1:
             continue
         for edge, target, taken, reason in message.routes:
@@ -121,7 +124,7 @@ def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
                 if taken or reason == BUFFERED:
                     arrived.add(line.id)
                 elif line.kind not in _INTO:
-                    refused[line.id] = reason_text(reason, line)
+                    refused.setdefault(line.id, reason_text(reason, line))
     delivered = set() if run.state in _HELD else arrived
     return delivered, {i: why for i, why in refused.items() if i not in arrived}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
@@ -11,6 +12,9 @@ from studio.ui.inspector.choose import page_for, page_key
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.panel import Panel
+
+MANY, LATER_MS = 300, 80
+"""With more selected items than this the canvas goes first, and the page follows so many milliseconds later."""
 
 
 class InspectorPanel(Panel):
@@ -23,6 +27,10 @@ class InspectorPanel(Panel):
         self._page: InspectorPage | None = None
         self._key: tuple[str, ...] = ()
         self.setMinimumWidth(280)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(LATER_MS)
+        self._later.timeout.connect(self._show)
 
     @property
     def page(self) -> InspectorPage | None:
@@ -52,6 +60,7 @@ class InspectorPanel(Panel):
         self._show()
 
     def _show(self) -> None:
+        self._later.stop()
         if self.workspace is None:
             self._replace(None)
             self._key = ()
@@ -76,7 +85,10 @@ class InspectorPanel(Panel):
             page.show()
 
     def _on_selection_changed(self) -> None:
-        self._show()
+        if self.workspace is not None and len(self.workspace.selection.items) > MANY:
+            self._later.start()
+        else:
+            self._show()
 
     def _on_selection_field_requested(self, _item: str, field: str) -> None:
         self._show()

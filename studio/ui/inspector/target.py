@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from studio.bridge.workspace import Workspace
 from studio.document.edits import Batch, Edit, SetFields, SetWorkflow
 from studio.document.lines import name_of
+from studio.document.lookup import by_id
 from studio.document.problems import Problem
 from studio.ui.text import tr
 
@@ -72,15 +73,8 @@ class Items:
 
     def items(self) -> list[object]:
         """The items as they are now. Raises ``KeyError`` when one is gone."""
-        workflow = self.workspace.document.workflow
-        if self.where in ("nodes", "edges"):
-            look_up = workflow.node if self.where == "nodes" else workflow.edge
-            found: list[object] = [item for i in self.ids if (item := look_up(i)) is not None]
-        else:
-            found = [item for item in getattr(workflow, self.where) if item.id in self.ids]
-        if len(found) < len(self.ids):
-            raise KeyError(self.ids)
-        return found
+        there = by_id(getattr(self.workspace.document.workflow, self.where))
+        return [there[i] for i in self.ids]
 
     @property
     def kind(self) -> str:

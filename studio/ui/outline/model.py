@@ -22,6 +22,7 @@ from studio.ui.text import tr
 
 Index = QModelIndex | QPersistentModelIndex
 _NONE = QModelIndex()
+_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,8 @@ class OutlineModel(QAbstractItemModel):
     def columnCount(self, _parent: Index = _NONE) -> int:
         return 1
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if index.isValid() else Qt.ItemFlag.NoItemFlags
+    def flags(self, _index: Index) -> Qt.ItemFlag:
+        return _FLAGS
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():

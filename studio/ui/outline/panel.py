@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QObject, QPoint, Qt, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QTreeView, QVBoxLayout, QWidget
 
@@ -30,6 +31,20 @@ MANY, LATER_MS = 400, 60
 later."""
 
 
+class _Found(QObject):
+    """Brings the rows that a thread made back to the loop; lives until the thread has told it."""
+
+    told = Signal(object, object)
+    """Workflow, rows."""
+
+
+def _find(found: _Found, workflow: Workflow) -> None:
+    """In a thread: documents are frozen."""
+    rows = outline(workflow)
+    with suppress(RuntimeError):  # the program has ended
+        found.told.emit(workflow, rows)
+
+
 class OutlinePanel(QWidget):
     """Follows document, run, problems and selection; clicking selects and reveals, the menu edits."""
 
@@ -38,6 +53,7 @@ class OutlinePanel(QWidget):
         self._workspace: Workspace | None = None
         self._shown: Workflow | None = None
         """The document whose rows are in the tree."""
+        self._asked: _Found | None = None
         self._following = False
         """The tree shows the selection: its own change is not a click."""
         self.model = OutlineModel(self._marks, self)
@@ -118,11 +134,31 @@ class OutlinePanel(QWidget):
         self._timer.stop()
         workspace = self._workspace
         workflow = workspace.document.workflow if workspace is not None else None
-        if workflow is not self._shown:
+        if workflow is self._shown:
+            self.model.touch()
+        elif workflow is not None and self._shown is not None and len(workflow.nodes) > MANY:
+            self._find_rows(workflow)
+            return
+        else:
             self._shown = workflow
             self._show_rows(outline(workflow) if workflow is not None else [])
-        else:
-            self.model.touch()
+        self.show_selection()
+
+    def _find_rows(self, workflow: Workflow) -> None:
+        """Makes the rows of a large document in a thread; one at a time."""
+        if self._asked is None:
+            found = self._asked = _Found()
+            found.told.connect(self._on_found_told)
+            QThreadPool.globalInstance().start(lambda: _find(found, workflow))
+
+    def _on_found_told(self, workflow: Workflow, rows: list[Row]) -> None:
+        self._asked = None
+        workspace = self._workspace
+        if workspace is None or workspace.document.workflow is not workflow:
+            self._schedule()
+            return
+        self._shown = workflow
+        self._show_rows(rows)
         self.show_selection()
 
     def _show_rows(self, rows: list[Row]) -> None:

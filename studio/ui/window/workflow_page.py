@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.document.changes import ChangeSet
 from studio.document.model import Workflow
 from studio.settings import trust
 from studio.ui.canvas import CanvasView
@@ -83,7 +84,10 @@ class WorkflowPage(DocumentPage):
         """Shows the whole drawing once the docks have their sizes."""
         self._fit_timer.start()
 
-    def _on_document_changed(self, _changes: object) -> None:
+    def _on_document_changed(self, changes: ChangeSet) -> None:
+        if changes == ChangeSet(placed=changes.placed):
+            self._accepted = self.workspace.document.workflow
+            return
         before, now = self._accepted, self.workspace.document.workflow
         self._accepted = now
         if before.sample_input != now.sample_input and self.input_text in ("", before.sample_input):

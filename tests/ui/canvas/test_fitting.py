@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
 from studio.document.conditions import Condition
 from studio.document.edits import ReplaceAll
 from studio.document.model import AgentNode, Note, Place, SwitchCase, SwitchEdge, Workflow
@@ -80,9 +81,10 @@ def test_a_thousand_nodes_fit(make_canvas: Make) -> None:
     assert view.zoom < 0.05
 
 
-def test_the_minimap_shows_a_thousand_nodes(make_canvas: Make) -> None:
+def test_the_minimap_shows_a_thousand_nodes(make_canvas: Make, qtbot: QtBot) -> None:
     view = opened(make_canvas(large(1000)))
     shown = view.overlays.map
+    qtbot.waitUntil(lambda: not shown._around.isNull())
     image = QImage(shown.size(), QImage.Format.Format_RGB32)
     shown.render(image)
     plain = view.theme.color("raised").rgb()
@@ -156,7 +158,7 @@ def test_labels_of_a_switch_hide_no_card_no_head_and_not_each_other(make_canvas:
     places = {**ends, "s": Place(x=240, y=12)}
     view = make_canvas(Workflow(id="w", nodes=nodes, edges=(switch,), places=places, start="a"))
     view.set_zoom(0.65)
-    view.canvas_scene.line_layer.place_chips()
+    view.canvas_scene.line_layer.labels.place()
     layer = view.canvas_scene.line_layer
     labels = [layer.chips[i, False].rect for i in ("k", "s:default")]
     assert not labels[0].intersects(labels[1])

@@ -425,11 +425,15 @@ def test_lines_out_of_sight_are_drawn_as_selected_soon(make_canvas: Make) -> Non
     view.canvas_scene.line_layer.finish()
     view.select_all()
     layer = view.canvas_scene.line_layer
+    seen = view.canvas_scene.seen
+    assert all(item.selected for item in view.canvas_scene.items_by_id.values() if seen.intersects(item.rect))
+    view.canvas_scene.marking.finish()
     assert all(edge.selected for edge in layer.items.values())
     layer.finish()
     accent = view.canvas_scene.look.ink.brush("accent")
     assert {edge.brush().color().name() for edge in layer.items.values()} == {accent.color().name()}
     view.select(())
+    view.canvas_scene.marking.finish()
     layer.finish()
     assert not any(edge.selected for edge in layer.items.values())
     assert accent.color().name() not in {edge.brush().color().name() for edge in layer.items.values()}

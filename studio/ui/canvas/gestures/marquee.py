@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.levels import Level
 
 LAYER = 30.0
 
@@ -33,8 +34,11 @@ class MarqueeGesture(Gesture):
 
     def _chosen(self, at: Pointer) -> frozenset[str]:
         touched = set(self.view.ids_in(self._rect))
+        rect = self._rect
+        left, top, right, bottom = rect.left(), rect.top(), rect.right(), rect.bottom()
         for line_id, edge in self.scene.line_layer.items.items():
-            if all(self._rect.contains(QPointF(x, y)) for x, y in edge.points):
+            span = edge.span
+            if span[0] >= left and span[1] >= top and span[2] <= right and span[3] <= bottom:
                 touched.add(line_id)
         # A frame counts when the whole of it is inside: otherwise every drag in a frame would select it.
         for item_id in list(touched):
@@ -47,13 +51,14 @@ class MarqueeGesture(Gesture):
 
     def _mark(self, wanted: frozenset[str]) -> None:
         changed = wanted ^ self._shown
+        self._shown = wanted
+        if self.view.level == Level.FAR:
+            self.view.far.select(wanted)
+            self.view.touch_far()
+            return
         self.scene.bulk_changed.emit(len(changed))
         for item_id in changed:
             self.scene.mark_selected(item_id, item_id in wanted)
-        self._shown = wanted
-        if changed:
-            self.view.far.spoil()
-        self.view.touch_far()
 
     def finish(self, at: Pointer) -> None:
         self.move(at)

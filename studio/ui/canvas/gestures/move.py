@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QGraphicsLineItem
 from studio.document.bends import moved_bends
 from studio.document.commands import copy_items, drop_on_edge, make_room, paste_items, take_out
 from studio.document.edits import Batch, Edit, SetFields, SetPlaces
+from studio.document.frozen import with_values
 from studio.document.geometry import PORT_Y, moved, snapped
 from studio.document.model import Group, Place
 from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FrameItem
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import Level
 from studio.ui.text import tr
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 GUIDE_REACH = 5.0
 LAYER = 30.0
+LIFTED = 40
+"""Up to this many cards are lifted over the others while they are dragged."""
 
 
 class MoveGesture(Gesture):
@@ -51,7 +55,7 @@ class MoveGesture(Gesture):
         self._ids = frozenset(wanted)
         self._from = QPointF(at.scene)
         self._shift = QPointF()
-        self._start = {i: QPointF(items[i].pos()) for i in self._ids}
+        self._start = self._places(items)
         self._far = self.view.level == Level.FAR
         self._guides: list[QGraphicsLineItem] = []
         self._line: EdgeItem | None = None
@@ -60,10 +64,25 @@ class MoveGesture(Gesture):
             self._out = None if isinstance(out, Problem) else out
             self._fade(self._out is not None)
         self._others = [] if self._far else self._neighbours()
+        if self._far:
+            self.view.far.begin_shift(self._ids)
         self.scene.bulk_changed.emit(len(self._ids))
-        if not self._far and len(self._ids) <= 40:
+        if not self._far and len(self._ids) <= LIFTED:
             for item_id in self._ids:
                 items[item_id].mark("lifted", True)
+
+    def _places(self, items: Mapping[str, DrawnItem]) -> dict[str, tuple[float, float]]:
+        """Where each item is: as the document says, a frame as it is drawn around its members."""
+        places = self.scene.workflow.places
+        found: dict[str, tuple[float, float]] = {}
+        for item_id in self._ids:
+            place = places.get(item_id)
+            item = items[item_id]
+            if place is None or item.layer == 0.0:
+                found[item_id] = (item.x(), item.y())
+            else:
+                found[item_id] = (place.x, place.y)
+        return found
 
     def _fade(self, on: bool) -> None:
         """The edges that will be gone."""
@@ -94,16 +113,16 @@ class MoveGesture(Gesture):
             return
         self._shift = shift
         if self._far:
-            self.view.far.shift(self._ids, step.x(), step.y())
+            self.view.far.shift(shift.x(), shift.y())
             self.view.touch_far()
             return
-        items = self.scene.items_by_id
-        for item_id in self._ids:
-            items[item_id].setPos(self._start[item_id] + shift)
+        items, dx, dy = self.scene.items_by_id, shift.x(), shift.y()
+        for item_id, (x, y) in self._start.items():
+            items[item_id].setPos(x + dx, y + dy)
         self.scene.line_layer.drag(self._ids, step.x(), step.y())
 
     def _snapped(self, shift: QPointF) -> QPointF:
-        start = self._start[self._held]
+        start = QPointF(*self._start[self._held])
         target = start + shift
         if self.view.snap:
             target = QPointF(snapped(target.x()), snapped(target.y()))
@@ -149,12 +168,13 @@ class MoveGesture(Gesture):
             return
         workflow = self.scene.workflow
         places: dict[str, Place | None] = {}
-        for item_id in self._ids:
-            item, old = self.scene.items_by_id[item_id], workflow.places.get(item_id)
-            if isinstance(item, FrameItem) and old is None:
-                continue
-            x, y = self._start[item_id].x() + shift.x(), self._start[item_id].y() + shift.y()
-            places[item_id] = (old or Place(x=x, y=y)).model_copy(update={"x": x, "y": y})
+        items = self.scene.items_by_id
+        for item_id, (x, y) in self._start.items():
+            old = workflow.places.get(item_id)
+            if old is not None:
+                places[item_id] = with_values(old, {"x": x + shift.x(), "y": y + shift.y()})
+            elif not isinstance(items[item_id], FrameItem):
+                places[item_id] = Place(x=x + shift.x(), y=y + shift.y())
         hidden = self.scene.contents.hidden
         inside = [i for i, group in hidden.items() if group in self._ids]
         places.update({i: moved(workflow.places[i], shift.x(), shift.y()) for i in inside if i in workflow.places})
@@ -185,7 +205,7 @@ class MoveGesture(Gesture):
     def _copy(self) -> Edit:
         """A copy that stays where the originals were."""
         workflow = self.scene.workflow
-        corner = Place(x=min(p.x() for p in self._start.values()), y=min(p.y() for p in self._start.values()))
+        corner = Place(x=min(x for x, _ in self._start.values()), y=min(y for _, y in self._start.values()))
         edit = paste_items(workflow, copy_items(workflow, self._ids), corner)
         return Batch(()) if isinstance(edit, Problem) else edit
 
@@ -202,14 +222,17 @@ class MoveGesture(Gesture):
                 yield SetFields("groups", group.id, {"members": members})
 
     def _center(self, item_id: str) -> QPointF:
-        return self._start[item_id] + self._shift + self.scene.items_by_id[item_id].box.center()
+        return QPointF(*self._start[item_id]) + self._shift + self.scene.items_by_id[item_id].box.center()
 
     def _tidy(self) -> None:
         self._show_guides([])
+        self.view.far.end_shift()
         if self._line is not None:
             self._line.mark("hovered", False)
-        for item_id in self._ids:
-            self.scene.items_by_id[item_id].mark("lifted", False)
+        items = self.scene.items_by_id
+        if not self._far and len(self._ids) <= LIFTED:
+            for item_id in self._ids:
+                items[item_id].mark("lifted", False)
         if self._out is not None:
             self._fade(False)
         self._line = None
@@ -217,9 +240,9 @@ class MoveGesture(Gesture):
     def cancel(self) -> None:
         self._move_to(QPointF())
         self._tidy()
-        self.scene.line_layer.follow(self._ids)
-        self.scene.line_layer.place_chips()
-        self.view.far.spoil()
+        if not self._far:
+            self.scene.line_layer.follow(self._ids)
+            self.scene.line_layer.labels.place()
         self.view.touch_far()
 
 
