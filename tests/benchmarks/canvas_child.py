@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QGraphicsView
+from studio.bridge.run_views import NodeView, RunUpdate
 
 from tests.benchmarks.canvas_steps import measure
 from tests.benchmarks.children import answer
@@ -19,6 +20,7 @@ class ProductCanvas:
     def __init__(self, window: Any, file: Path) -> None:
         self._window = window
         self._file = file
+        self._turn = 0
 
     @property
     def view(self) -> QGraphicsView:
@@ -45,6 +47,27 @@ class ProductCanvas:
         items = list(self._canvas.canvas_scene.items_by_id.values())
         point: QPoint = self._canvas.mapFromScene(items[len(items) // 2].rect.center())
         return point
+
+    def pan(self, pixels: int) -> None:
+        bar = self._canvas.horizontalScrollBar()
+        bar.setValue(bar.value() + pixels)
+
+    def delete_all(self) -> None:
+        self._canvas.select_all()
+        self._canvas.delete_selection()
+
+    def undo(self) -> None:
+        self._window.page.workspace.document.undo_stack.undo()
+
+    def touch(self, count: int) -> None:
+        run = self._window.page.workspace.run
+        names = [node.id for node in self._window.page.workspace.document.workflow.nodes]
+        self._turn += 1
+        chosen = [names[(i * len(names) // count + 7 * self._turn) % len(names)] for i in range(count)]
+        for name in chosen:
+            run.nodes[name] = NodeView(name, "running" if self._turn % 2 else "done", self._turn)
+        run.updated.emit(RunUpdate(nodes=frozenset(chosen)))
+        self._canvas.canvas_scene.flush()
 
 
 def run(file: Path) -> int:

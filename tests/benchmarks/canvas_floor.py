@@ -73,6 +73,8 @@ class PlainCanvas(QGraphicsView):
         self._edges: list[QGraphicsPathItem] = []
         self._last: QPointF | None = None
         self._moved = QPointF()
+        self._turn = 0
+        self._gone: tuple[list[QRectF], list[QLineF]] = ([], [])
         self.setFixedSize(width, height)
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -131,6 +133,34 @@ class PlainCanvas(QGraphicsView):
 
     def grab(self) -> QPoint:  # type: ignore[override]
         return self.mapFromScene(self._rects[len(self._rects) // 2].center())
+
+    def pan(self, pixels: int) -> None:
+        bar = self.horizontalScrollBar()
+        bar.setValue(bar.value() + pixels)
+
+    def touch(self, count: int) -> None:
+        nodes = list(self._nodes.values())
+        self._turn += 1
+        for i in range(count):
+            node = nodes[(i * len(nodes) // count + 7 * self._turn) % len(nodes)]
+            node.picked = not node.picked
+            if not self._far:
+                node.update()
+        if self._far:
+            self.viewport().update()
+
+    def delete_all(self) -> None:
+        self._gone = (self._rects, self._lines)
+        for item in (*self._nodes.values(), *self._edges):
+            self._scene.removeItem(item)
+        self._rects, self._lines = [], []
+        self.viewport().update()
+
+    def undo(self) -> None:
+        for item in (*self._nodes.values(), *self._edges):
+            self._scene.addItem(item)
+        self._rects, self._lines = self._gone
+        self.viewport().update()
 
     def _pick(self, on: bool) -> None:
         for item in self._nodes.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from statistics import median
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 _ZOOM = 1.15
 _TIMES = 15
-_SETTLE = 0.3
-"""Seconds; routing a thousand lines in slices takes less."""
+_LEAST, _ENOUGH = 3, 3000.0
+"""So many times in any case; no more after so many milliseconds."""
+_SETTLE = 0.8
+"""Seconds; what is done in slices after a change of thousands takes less."""
 
 
 class Canvas(Protocol):
@@ -41,6 +43,23 @@ class Canvas(Protocol):
 
     def grab(self) -> QPoint:
         """A point of the viewport on a node in the middle."""
+
+    def pan(self, pixels: int) -> None:
+        """Scrolls across."""
+
+    def delete_all(self) -> None:
+        """Deletes everything, as one step."""
+
+    def undo(self) -> None:
+        """Takes the last step back."""
+
+
+@runtime_checkable
+class Running(Protocol):
+    """A canvas that shows a run."""
+
+    def touch(self, count: int) -> None:
+        """Gives so many nodes all over the drawing another status."""
 
 
 class _Paints(QObject):
@@ -74,29 +93,52 @@ def measure(canvas: Canvas) -> dict[str, float]:
     steps["repaint_fit"] = _middle(viewport.repaint)
     zooms = iter([fit * _ZOOM, fit] * _TIMES)
     steps["zoom_step_fit"] = _middle(lambda: canvas.zoom(next(zooms)), pump)
+    steps["pan_step_fit"] = _pan(canvas)
+    _status(canvas, "fit", steps)
     canvas.select_none()
-    pump()
-    begin = time.perf_counter()
-    canvas.select_all()
-    pump()
-    steps["select_all"] = _since(begin)
+    _settle()
+    steps["select_all"] = _once(canvas.select_all)
+    _settle()
     steps["move_all_step_fit"], steps["move_all_end"] = _drag(canvas)
+    _settle()
     canvas.select_none()
     canvas.zoom(1.0)
     _settle()
     steps["repaint_100"] = _middle(viewport.repaint)
-    bar = canvas.view.horizontalScrollBar()
-    moves = iter([24, -24] * _TIMES)
-    steps["pan_step_100"] = _middle(lambda: bar.setValue(bar.value() + next(moves)), pump)
+    steps["pan_step_100"] = _pan(canvas)
+    _status(canvas, "100", steps)
     canvas.zoom(0.4)
     _settle()
     steps["repaint_40"] = _middle(viewport.repaint)
+    canvas.fit()
+    _settle()
+    steps["delete_all"] = _once(canvas.delete_all)
+    _settle()
+    steps["undo_delete_all"] = _once(canvas.undo)
     return steps
 
 
+def _once(step: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    step()
+    QApplication.processEvents()
+    return _since(begin)
+
+
+def _pan(canvas: Canvas) -> float:
+    moves = iter([24, -24] * _TIMES)
+    return _middle(lambda: canvas.pan(next(moves)), QApplication.processEvents)
+
+
+def _status(canvas: Canvas, where: str, steps: dict[str, float]) -> None:
+    """Twenty nodes that run now, as in every frame of a busy run."""
+    if isinstance(canvas, Running):
+        steps[f"status_20_{where}"] = _middle(lambda: canvas.touch(20), QApplication.processEvents)
+
+
 def _middle(*parts: Callable[[], object]) -> float:
-    found = []
-    for _ in range(_TIMES):
+    found: list[float] = []
+    while len(found) < _TIMES and (len(found) < _LEAST or sum(found) < _ENOUGH):
         begin = time.perf_counter()
         for part in parts:
             part()

@@ -53,9 +53,11 @@ def place(*, display: bool = True) -> Iterator[Place]:
             screen.close()
 
 
-def measured(where: Place, module: str, *arguments: str | int, seconds: float = 120) -> dict[str, Any]:
+def measured(
+    where: Place, module: str, *arguments: str | int, seconds: float = 120, python: str | Path = sys.executable
+) -> dict[str, Any]:
     """Runs ``tests.benchmarks.MODULE`` in a new process and gives what it measured. Raises if it says nothing."""
-    command = [sys.executable, "-m", f"tests.benchmarks.{module}", *map(str, arguments)]
+    command = [str(python), "-m", f"tests.benchmarks.{module}", *map(str, arguments)]
     environment = {**where.environment, STARTED: str(time.monotonic_ns())}
     done = subprocess.run(
         command, env=environment, cwd=where.home, capture_output=True, text=True, timeout=seconds, check=False

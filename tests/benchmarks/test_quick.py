@@ -58,12 +58,14 @@ def test_streams_cost_no_more_than_with_the_official_client_alone(where: Place) 
 
 
 def test_a_large_canvas_stays_near_a_plain_one(where: Place) -> None:
-    found = by_name(canvas.figures(where, nodes=300))
+    found = by_name(canvas.figures(where, sizes=(300,), peer=False))
     limits = {"open": 60, "repaint_fit": 30, "zoom_step_fit": 60, "repaint_100": 60, "pan_step_100": 150}
     for step, limit in limits.items():
-        assert ratio(found[f"canvas.{step}"]) < limit, step
+        assert ratio(found[f"canvas.300.{step}"]) < limit, step
     # All panels follow a selection; asking for each item among all others would be a thousand repaints.
-    assert found["canvas.select_all"].product < 200 * found["canvas.repaint_fit"].product
+    repaint = found["canvas.300.repaint_fit"].product
+    assert found["canvas.300.select_all"].product < 200 * repaint
+    assert found["canvas.300.undo_delete_all"].product < 400 * repaint
 
 
 def test_a_figure_says_whether_its_goal_is_met() -> None:

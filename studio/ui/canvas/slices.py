@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 
 SLICE_MS = 4
+FIRST_MS = 12
+"""So long after a change the work on it begins: what can be shown at once is painted before."""
 PIECE = 64
 """So many items are done between two looks at the clock."""
 
@@ -20,7 +22,6 @@ class Slices(QObject):
         self._work: deque[Iterator[None]] = deque()
         self._running = False
         self._timer = QTimer(self)
-        self._timer.setInterval(0)
         self._timer.timeout.connect(self._on_timer_timeout)
 
     @property
@@ -31,7 +32,8 @@ class Slices(QObject):
     def add(self, work: Iterator[None]) -> None:
         """Does this in later turns of the loop, after what is there already."""
         self._work.append(work)
-        self._timer.start()
+        if not self._timer.isActive():
+            self._timer.start(FIRST_MS)
 
     def finish(self) -> None:
         """Does all of it now. Work that asks for its own result gets what there is so far."""
@@ -68,6 +70,7 @@ class Slices(QObject):
             self._work.popleft()
 
     def _on_timer_timeout(self) -> None:
+        self._timer.setInterval(0)
         clock = QElapsedTimer()
         clock.start()
         while self._work and clock.elapsed() < SLICE_MS:

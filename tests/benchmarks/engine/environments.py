@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -12,6 +13,12 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "maf": ("agent-framework-core==1.23.0", "agent-framework-openai==1.17.0"),
     "langgraph": ("langgraph==1.2.24", "langgraph-checkpoint-sqlite==3.1.2"),
     "burr": ("burr==0.42.0",),
+    "nodegraphqt": (
+        "NodeGraphQt==0.6.44",
+        "Qt.py==2.0.7",
+        "setuptools==80.9.0",
+        f"PySide6-Essentials=={version('PySide6-Essentials')}",
+    ),
     "autogen": ("autogen-core==0.7.5", "autogen-agentchat==0.7.5"),
 }
 HOME = {"minimal": "floor", "minimal_task": "floor", "langgraph_delta": "langgraph"}
