@@ -6,7 +6,7 @@ many, a deletion of many, and the way back to a document that it has shown befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF
@@ -120,32 +120,37 @@ class FarPicture:
                 self._lists, self._workflow, self._marked = lists.copy(), workflow, None
                 return True
         removed = changes.nodes_removed | changes.edges_removed
-        if changes.everything or changes.nodes_added or changes.edges_added or changes.groups or changes.notes:
+        gone = removed | {line for item_id in removed for line in self._scene.line_layer.of_edge(item_id)}
+        shifts = self._shifts(changes, workflow, gone)
+        if shifts is None or not (gone or changes.placed):
             return False
-        if removed and not changes.edges_changed:
-            gone = removed | {line for item_id in removed for line in self._scene.line_layer.of_edge(item_id)}
+        if gone:
             if before is not None:
                 self._parked = [(before, self._lists), *self._parked][:PARKED]
             self._lists = self._lists.without(gone)
-        elif removed or not self._place(changes.placed, workflow):
-            return False
+        if shifts:
+            self._lists.shift(shifts, self._scene.line_layer.between)
         self._workflow, self._marked = workflow, None
         return True
 
-    def _place(self, placed: frozenset[str], workflow: Workflow) -> bool:
-        """Puts items where they are in a document; False: something else than places of cards changed."""
-        rects, places = self._lists.rects, workflow.places
-        if workflow.groups or any(i not in rects or i not in places for i in placed):
-            return False
+    def _shifts(
+        self, changes: ChangeSet, workflow: Workflow, gone: Set[str]
+    ) -> Mapping[str, tuple[float, float]] | None:
+        """How far each item moves that is elsewhere in a document; None: more than places of cards changed."""
+        rects, lines, places = self._lists.rects, self._lists.lines, workflow.places
+        if changes.everything or changes.nodes_added or changes.edges_added or changes.groups or changes.notes:
+            return None
+        if workflow.groups or (gone and changes.edges_changed):
+            return None
         shifts: dict[str, tuple[float, float]] = {}
-        for item_id in placed:
+        for item_id in changes.placed - gone - lines.keys():
+            if item_id not in rects or item_id not in places:
+                return None
             rect, place = rects[item_id], places[item_id]
             dx, dy = place.x - rect.x(), place.y - rect.y()
             if dx or dy:
                 shifts[item_id] = (dx, dy)
-        if shifts:
-            self._lists.shift(shifts, self._scene.line_layer.between)
-        return True
+        return shifts
 
     # ---- dragging
 

@@ -132,6 +132,7 @@ class LineLayer:
             self._unlink(item)
             self._tracks.pop(line_id, None)
             self.touched.add(line_id)
+            self._relabelled.add(line_id)
             if len(line_ids) > AT_ONCE:
                 self._parked[line_id] = item
 

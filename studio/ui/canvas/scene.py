@@ -268,7 +268,6 @@ class CanvasScene(QGraphicsScene):
         if moved or fresh or added or removed:
             yield from self.line_layer.follow_slowly(moved | added | removed, fresh)
         relabelled = self.line_layer.show_states(fresh)
-        yield
         if moved or fresh:
             self.line_layer.labels.place(self.line_layer.touched | relabelled)
         touched |= moved | self.line_layer.taken_touched()

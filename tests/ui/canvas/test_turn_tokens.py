@@ -63,7 +63,7 @@ def message(source: str, data: object, target: str | None = None, number: int = 
 def test_a_token_is_a_chip_on_its_edge(qapp: QApplication) -> None:
     workflow = flow()
     run = waiting(workflow, message("a", []), message("a", TurnToken(True), number=2))
-    states = line_states(Lines(lines(workflow)), run, ())
+    states = line_states(Lines(lines(workflow)), run, {})
     assert (states["a_b"].carrying, states["a_b"].token) == (2, True)
     assert (states["a_d"].carrying, states["a_d"].token) == (2, True)
     assert run.queued[1].type_name == "turn_token"
@@ -82,16 +82,16 @@ def test_what_the_chip_says(qapp: QApplication, count: int, text: str) -> None:
 
 def test_a_turn_behind_its_router_waits_on_the_line_that_was_chosen(qapp: QApplication) -> None:
     workflow = flow()
-    states = line_states(Lines(lines(workflow)), waiting(workflow, message("sw", TurnToken(True), "c")), ())
+    states = line_states(Lines(lines(workflow)), waiting(workflow, message("sw", TurnToken(True), "c")), {})
     assert {i for i, s in states.items() if s.token} == {"k"}
-    states = line_states(Lines(lines(workflow)), waiting(workflow, message("a_d", TurnToken(True), "d")), ())
+    states = line_states(Lines(lines(workflow)), waiting(workflow, message("a_d", TurnToken(True), "d")), {})
     assert {i for i, s in states.items() if s.token} == {"a_d"}
 
 
 def test_a_collected_turn_waits_on_the_leg_of_the_join(qapp: QApplication) -> None:
     workflow = flow()
     for source in ("d", "fi:to:d"):
-        states = line_states(Lines(lines(workflow)), waiting(workflow, message(source, [])), ())
+        states = line_states(Lines(lines(workflow)), waiting(workflow, message(source, [])), {})
         assert {i for i, s in states.items() if s.carrying} == {"fi:to:d"}
 
 
@@ -128,5 +128,5 @@ def test_a_fan_out_behind_a_router(qapp: QApplication) -> None:
     good = Condition(rule=Rule(op="contains", value="good"))
     edge = FanOutEdge(id="fo", source="a", targets=("b", "c"), selection={"c": good})
     workflow = flow().model_copy(update={"edges": (edge,)})
-    states = line_states(Lines(lines(workflow)), waiting(workflow, message("fo", TurnToken(), "c")), ())
+    states = line_states(Lines(lines(workflow)), waiting(workflow, message("fo", TurnToken(), "c")), {})
     assert {i for i, s in states.items() if s.token} == {"fo:to:c"}
