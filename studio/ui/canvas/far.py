@@ -117,7 +117,7 @@ class FarPicture:
         before = self._workflow
         for known, lists in self._parked:
             if known is workflow:
-                self._lists, self._workflow, self._marked = lists.copy(), workflow, None
+                self._lists, self._workflow, self._marked = lists.without(_NONE), workflow, None
                 return True
         removed = changes.nodes_removed | changes.edges_removed
         gone = removed | {line for item_id in removed for line in self._scene.line_layer.of_edge(item_id)}

@@ -60,16 +60,6 @@ class FarLists:
         left.notches = {t: {i: QRectF(r) for i, r in of.items() if i not in gone} for t, of in self.notches.items()}
         return left
 
-    def copy(self) -> FarLists:
-        """Other tables of the same shapes."""
-        return FarLists(
-            dict(self.rects),
-            {token: dict(of) for token, of in self.cards.items()},
-            {token: dict(of) for token, of in self.notches.items()},
-            dict(self.lines),
-            {token: dict(of) for token, of in self.strokes.items()},
-        )
-
     # ---- moving
 
     def shift(self, shifts: Mapping[str, Shift], between: Between) -> None:
