@@ -11,6 +11,7 @@ from studio.document.model import Edge, FanInEdge, Node
 from studio.ui.inspector import builder
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.page import InspectorPage
+from studio.ui.inspector.several_fields import shared_fields
 from studio.ui.inspector.small_parts import Facts
 from studio.ui.inspector.target import Items
 from studio.ui.paint import kind_name
@@ -115,7 +116,7 @@ class PlainPage(InspectorPage):
 
 
 class SeveralPage(InspectorPage):
-    """Several items: what they have in common; agents share fields that are edited for all."""
+    """Several items: what they have in common; fields that nodes share are edited for all."""
 
     def __init__(self, theme: Theme, workspace: Workspace, ids: Sequence[str]) -> None:
         super().__init__(theme, workspace, "several")
@@ -126,12 +127,10 @@ class SeveralPage(InspectorPage):
         kinds = {n.kind for n in nodes if n is not None}
         self._facts = Facts(theme)
         self.body.add(self._facts)
-        if None not in nodes and kinds == {"agent"}:
-            self._add_agents()
-        elif None not in nodes and kinds == {"function"}:
+        if None not in nodes:
             self.form = Form(theme, workspace, Items(workspace, "nodes", self._ids), self)
-            for name, title in (("accepts", tr("Accepts")), ("sends", tr("Sends"))):
-                self.body.add(builder.line(self.form, name, title))
+            for field in shared_fields(self.form, frozenset(kinds)):
+                self.body.add(field)
         self._shown: list[tuple[str, str]] = []
 
     def refresh(self) -> None:
@@ -150,20 +149,3 @@ class SeveralPage(InspectorPage):
             for name, value in rows:
                 self._facts.add(name, value)
         super().refresh()
-
-    def _add_agents(self) -> None:
-        self.form = Form(self.theme, self.workspace, Items(self.workspace, "nodes", self._ids), self)
-        form = self.form
-        model = builder.optional_line(form, "model", tr("Model"), placeholder=tr("model of the profile"))
-        temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
-        self.body.add(builder.beside((model, 0), (temperature, self.theme.length(126))))
-
-        def offer() -> Sequence[tuple[str, str]]:
-            return [(t.name, t.name) for t in self.workspace.document.workflow.tools]
-
-        self.body.add(builder.chips(form, "tools", tr("Tools"), offer, tr("Add a tool…"), icon="wrench"))
-        choices = (("full", tr("Full")), ("last_agent", tr("Last reply")), ("custom", tr("Custom…")))
-        self.body.add(builder.segments(form, "context", tr("Context from the node before"), choices))
-        turn = tr("Adds “please continue.” for one call if the last message is an assistant message. Default: off.")
-        self.body.add(builder.check(form, "trailing_user_turn", tr("End on a user turn"), turn))
-        self.body.add(builder.text(form, "instructions", tr("Instructions"), marks="prompt"))
