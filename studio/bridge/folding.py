@@ -9,6 +9,7 @@ from typing import Any
 from studio.agents.messages import AgentUpdate, Usage
 from studio.assembly.texts import type_name, value_text
 from studio.bridge.kept_events import KeptEvents
+from studio.bridge.node_event_words import node_event_words
 from studio.bridge.refusals import Refusals
 from studio.bridge.request_views import answer_view, request_view
 from studio.bridge.run_views import (
@@ -203,12 +204,19 @@ class RunViews:
         self._changed.invocations.add(event.invocation)
         row = self._row()
         if row is not None:
+            self._drop_collecting(row, event)
             row.invocations.append(event.invocation)
         if event.inside:
             return
         node = self._node(event.node)
         node.status, node.error = "running", ""
         node.invocations += 1
+
+    def _drop_collecting(self, row: SuperstepView, event: ev.NodeStarted) -> None:
+        """A turn is one row and one lane: what only collected messages for it is not listed beside it."""
+        place = (event.node, event.inside)
+        views = [self.invocations[key] for key in row.invocations]
+        row.invocations = [v.invocation for v in views if not (v.collected and (v.node, v.inside) == place)]
 
     def _node_finished(self, event: ev.NodeFinished) -> None:
         view = self._invocation(event.invocation)
@@ -390,6 +398,18 @@ class RunViews:
         kind: Any = "error" if event.error else "result"
         self._piece(event.invocation, StreamPiece(kind, event.error or value_text(event.result), title, event.call_id))
 
+    def _node_event(self, event: ev.NodeEvent) -> None:
+        view = self._invocation(event.invocation)
+        if view is None:
+            return
+        if event.kind == "collected":
+            view.collected = True
+            if not event.inside:
+                self._node(event.node).invocations -= 1
+        words = node_event_words(event)
+        if words and event.kind != "LimitReached":  # the hook of the limit says it, too
+            view.pieces.append(StreamPiece("note", words))
+
     def _line_printed(self, event: ev.LinePrinted) -> None:
         running = (i for i in reversed(self.invocations.values()) if i.node == event.node)
         view = next(running, None)
@@ -420,4 +440,5 @@ _HANDLERS: Mapping[type, Callable[[RunViews, Any], None]] = {
     ev.ToolStarted: RunViews._tool_started,
     ev.ToolFinished: RunViews._tool_finished,
     ev.LinePrinted: RunViews._line_printed,
+    ev.NodeEvent: RunViews._node_event,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from studio.agents.messages import AgentUpdate, Text, Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
@@ -136,3 +137,53 @@ def test_a_node_that_asked_waits_until_it_is_answered() -> None:
     assert views.invocations["i1"].status == "waiting"
     views.fold(ev.RequestAnswered(5.0, "r1", "ask", "yes"))
     assert views.invocations["i1"].status == "done"
+
+
+def node_event(kind: str, data: object, invocation: str = "i1") -> ev.NodeEvent:
+    return ev.NodeEvent(0.2, 2, "a", invocation, kind, data)
+
+
+def test_what_only_collects_for_a_turn_is_one_row_with_the_turn() -> None:
+    views = RunViews()
+    views.fold(ev.SuperstepStarted(0.0, 2))
+    for number in (1, 2):
+        views.fold(ev.NodeStarted(0.1, 2, "a", f"i{number}", (), []))
+        views.fold(node_event("collected", {"messages": number}, f"i{number}"))
+        views.fold(ev.NodeFinished(0.2, 2, "a", f"i{number}", ()))
+    [row] = views.supersteps
+    assert row.invocations == ["i2"]
+    assert views.nodes["a"].invocations == 0
+    assert views.nodes["a"].status == "idle"
+    assert [p.text for p in views.invocations["i2"].pieces] == [
+        "Collected 2 messages; the turn token is still to come."
+    ]
+    views.fold(ev.NodeStarted(0.3, 2, "a", "i3", (), None))
+    assert row.invocations == ["i3"]
+    assert views.nodes["a"].invocations == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        ("HandedOff", {"source": "A", "target": "B", "reason": "money"}, "A handed over to B: money"),
+        ("HandedOff", {"source": "A", "target": "B", "reason": ""}, "A handed over to B."),
+        (
+            "RolledBack",
+            {"removed_count": 1, "tools_executed": ["pay"]},
+            "The turn is undone, 1 message taken back. What pay did outside is not undone.",
+        ),
+        (
+            "limit_reached",
+            {"limit": "max_handoffs_per_turn", "detail": "5 hand-offs"},
+            "The limit max handoffs per turn is reached: 5 hand-offs.",
+        ),
+        ("LimitReached", {"kind": "handoffs"}, ""),
+        ("MessageAdded", {}, ""),
+    ],
+)
+def test_events_of_a_runner_are_notes_in_its_lane(kind: str, data: object, words: str) -> None:
+    views = RunViews()
+    views.fold(ev.SuperstepStarted(0.0, 2))
+    views.fold(ev.NodeStarted(0.1, 2, "a", "i1", (), "x"))
+    views.fold(node_event(kind, data))
+    assert [p.text for p in views.invocations["i1"].pieces] == ([words] if words else [])

@@ -231,10 +231,10 @@ def _event(event: Any) -> Json | None:
     return {"response": [shown(m) for m in event.data.messages]}
 
 
-async def run_case(case: Json) -> list[str]:
+async def run_case(case: Json, make: Callable[[Json], HostCase] = HostCase) -> list[str]:
     """Runs all steps; gives what differs from what the case expects, one line each."""
     problems: list[str] = []
-    run = HostCase(case)
+    run = make(case)
     for number, step in enumerate(case["steps"]):
         got, error = await run.step(step["do"])
         if bool(step.get("error")) != bool(error):

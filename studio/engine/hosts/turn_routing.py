@@ -71,6 +71,8 @@ class _Collecting(Executor):
 
     async def _add(self, messages: Sequence[Message], ctx: Context) -> None:
         self._turn.append(list(messages))
+        if ctx.scope.emit is not None:
+            ctx.emit_named("collected", {"messages": len(messages)})
 
     def _taken(self) -> list[list[Message]]:
         turn, self._turn = self._turn, []

@@ -111,13 +111,18 @@ class TurnTokenHost(Executor):
     # --------------------------------------------------------------------------------------------------- caching
 
     async def _on_text(self, text: str, ctx: Context) -> None:
-        self._buffer.append(user(text))
+        self._collect([user(text)], ctx)
 
     async def _on_message(self, message: Message, ctx: Context) -> None:
-        self._buffer.append(message)
+        self._collect([message], ctx)
 
     async def _on_messages(self, messages: Sequence[Message], ctx: Context) -> None:
+        self._collect(messages, ctx)
+
+    def _collect(self, messages: Sequence[Message], ctx: Context) -> None:
         self._buffer.extend(messages)
+        if ctx.scope.emit is not None:
+            ctx.emit_named("collected", {"messages": len(messages)})
 
     async def _on_reset_chat(self, _: ResetChat, ctx: Context) -> None:
         self.reset_chat()

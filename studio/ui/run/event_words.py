@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable
 
+from studio.bridge.node_event_words import node_event_words
 from studio.engine import events as ev
 from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
@@ -46,6 +47,8 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
         case ev.ModelCallFinished(error=""):
             words = (usage_words(event.usage) or tr("tokens not told"), cost_words(event.usage), event.finish_reason)
             return " · ".join(word for word in words if word)
+        case ev.NodeEvent() if said := node_event_words(event):
+            return said
         case ev.StatusChanged():
             return event.state.replace("_", " ").lower()
     parts = []
