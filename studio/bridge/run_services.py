@@ -9,6 +9,7 @@ from studio.agents.messages import Usage
 from studio.checkpoints import Codec, RunStore
 from studio.debugger.session import Runnable
 from studio.document.model import Workflow
+from studio.engine.events import EventSink
 
 
 async def _no_signature(_workflow: Workflow) -> str:
@@ -17,6 +18,10 @@ async def _no_signature(_workflow: Workflow) -> str:
 
 def _no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
     return None
+
+
+def _no_trace(sink: EventSink, _workflow: Workflow, _run: str) -> EventSink:
+    return sink
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,8 @@ class RunServices:
     open_store: Callable[[], Awaitable[RunStore]]
     prepare: Callable[[Workflow], Awaitable[Runnable]]
     codec: Codec
+    trace: Callable[[EventSink, Workflow, str], EventSink] = _no_trace
+    """The sink of a run, with spans made in front of it if a person wants them."""
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature

@@ -385,7 +385,7 @@ class RunTurns(ShownRun):
             lambda: services.prepare(document),
             self._store,
             services.codec,
-            sink=self._pump,
+            sink=services.trace(self._pump, document, record.id),
             changed=self._on_session_changed,
             setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document),
             name_of=lambda node: names.get(node) or node,

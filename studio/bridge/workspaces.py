@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from studio.workers import UserCodeError
 if TYPE_CHECKING:
     from studio.assembly import ServiceSource
     from studio.debugger.preparation import PinnedPlan
+    from studio.debugger.telemetry import Telemetry
 
 _WARM_UP_AFTER = 0.5
 """Seconds after the window or a document is opened: it is painted by then."""
@@ -38,6 +40,9 @@ class Workspaces:
     def __init__(self, secrets: Secrets | None = None) -> None:
         self.secrets = secrets or Secrets()
         self.providers = ProviderModel(self.secrets)
+        self.say: Callable[[str], object] = lambda _text: None
+        """Where a sentence for the person goes that belongs to no document."""
+        self._telemetry: Telemetry | None = None
         self._source: ServiceSource | None = None
         self._codec = Codec()
         self._open: list[Workspace] = []
@@ -80,6 +85,17 @@ class Workspaces:
             self._source.mcp.changed = self._on_mcp_changed
         return self._source
 
+    @property
+    def telemetry(self) -> Telemetry:
+        """Traces of runs; asks each time whether a person wants them."""
+        if self._telemetry is None:
+            from studio.debugger.telemetry import Telemetry
+
+            self._telemetry = Telemetry(
+                lambda: read_preferences()[0], lambda: read_profiles()[0], self.secrets, lambda text: self.say(text)
+            )
+        return self._telemetry
+
     def _on_mcp_changed(self, workflow_id: str, server: str) -> None:
         for workspace in self._open:
             if workspace.document.workflow.id == workflow_id:
@@ -120,6 +136,8 @@ class Workspaces:
         await asyncio.gather(*self._closing, return_exceptions=True)
         if self._source is not None:
             await self._source.close()
+        if self._telemetry is not None:
+            await self._telemetry.close()
 
     async def _close(self, workspace: Workspace) -> None:
         starting = self._worker_starts.pop(workspace, None)
@@ -146,6 +164,7 @@ class Workspaces:
             codec=self._codec,
             signature=lambda workflow: _signature(workflow, folder()),
             fingerprint=lambda workflow: _fingerprint(workflow, folder()),
+            trace=lambda sink, workflow, run: self.telemetry.sink(sink, workflow, run),
         )
 
     async def _prepare(self, workflow: Workflow, folder: Path | None) -> PinnedPlan:
@@ -153,6 +172,7 @@ class Workspaces:
         await asyncio.to_thread(load_plans)
         from studio.debugger.preparation import prepare
 
+        await self.telemetry.prepare()
         return await prepare(workflow, self.source, folder)
 
 

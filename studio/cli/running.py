@@ -26,6 +26,7 @@ from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.preparation import prepare
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import Command, RunState
+from studio.debugger.telemetry import Telemetry
 from studio.document.lines import name_of
 from studio.document.model import Workflow
 from studio.document.turns import added_nodes
@@ -163,15 +164,19 @@ class _Run:
             preferences=lambda: read_preferences()[0],
             cassette=tape,
         )
+        preferences = read_preferences()[0]
+        telemetry = Telemetry(lambda: preferences, lambda: read_profiles()[0], secrets, self._report.problem)
         store = self._store()
         try:
-            session = await self._session(store, source, data)
+            await telemetry.prepare()
+            session = await self._session(store, source, data, telemetry)
             return await self._drive(session)
         except (StoreError, OSError) as error:
             raise Stop(FAILED, f"The run database cannot be used: {error}.") from None
         finally:
             await source.close()
             await store.close()
+            await telemetry.close()
             if tape is not None:
                 self._keep(tape, secrets)
 
@@ -202,7 +207,7 @@ class _Run:
         except (StoreError, OSError) as error:
             usage(f"The run database cannot be opened: {error}.")
 
-    async def _session(self, store: RunStore, source: ServiceSource, data: Any) -> RunSession:
+    async def _session(self, store: RunStore, source: ServiceSource, data: Any, telemetry: Telemetry) -> RunSession:
         records = {r.id: r for r in await store.runs()}
         resumed = self._options.resume
         if resumed is None:
@@ -229,7 +234,7 @@ class _Run:
             lambda: prepare(self._workflow, source, self._folder),
             store,
             self._codec,
-            sink=self._report,
+            sink=telemetry.sink(self._report, self._workflow, record.id),
             changed=self._changed.set,
             name_of=lambda node: names.get(node) or node,
             streaming=self._options.stream,

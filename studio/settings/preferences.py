@@ -22,6 +22,7 @@ class Preferences:
     """``font_scale`` is a factor from 0.75 to 2. ``interpreter`` is a Python for user code, "" for the program's own.
     ``wheel``: what the wheel does on the canvas; with Ctrl it does the other. ``shortcuts``: keys by action id in place
     of its own, () for none, as portable texts ("Ctrl+Shift+F").
+    ``telemetry``: runs are told to OpenTelemetry; ``telemetry_content``: with messages, arguments and results.
     ``layouts``: named switches of the window (docks, panels), on or off. ``kept``: entries of newer versions."""
 
     theme: Theme = "system"
@@ -33,6 +34,8 @@ class Preferences:
     call_seconds: float = 60.0
     wheel: Wheel = "scroll"
     more_contrast: bool = False
+    telemetry: bool = False
+    telemetry_content: bool = False
     shortcuts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     layouts: Mapping[str, bool] = field(default_factory=dict)
     kept: Mapping[str, Any] = field(default_factory=dict)

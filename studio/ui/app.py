@@ -72,6 +72,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     theme.apply(application)
     workspaces = Workspaces()
     window = MainWindow(theme, preferences, workspaces)
+    workspaces.say = window.say
     closed = asyncio.Event()
     window.closed.connect(closed.set)
     faults = Faults(window.say)

@@ -149,6 +149,7 @@ class RunPage(SettingsPage):
             tr("Python for function nodes"), self._interpreter,
             tr("At run time: code of a workflow runs in a process of this Python. A workflow can name another one."),
         )  # fmt: skip
+        self._add_telemetry(preferences)
         self._limit = LineField(theme)
         self._limit.setObjectName("setting.call_seconds")
         self._limit.show_value(f"{preferences.call_seconds:g}")
@@ -158,6 +159,29 @@ class RunPage(SettingsPage):
             tr("At run time: code of a workflow that takes longer is ended, and its node fails. Default: 60."),
         )  # fmt: skip
         self.column.addStretch(1)
+
+    def _add_telemetry(self, preferences: Preferences) -> None:
+        self._telemetry = self.add_check(
+            "telemetry", tr("Send traces of runs by OpenTelemetry"),
+            tr("To where OTEL_EXPORTER_OTLP_ENDPOINT says; needs the packages opentelemetry-sdk and "
+               "opentelemetry-exporter-otlp-proto-http. Default: off."),
+            preferences.telemetry,
+        )  # fmt: skip
+        self._content = self.add_check(
+            "telemetry_content", tr("With messages, arguments and results"),
+            tr("Secrets are taken out; what people and models say goes along. Default: off."),
+            preferences.telemetry_content,
+        )  # fmt: skip
+        self._content.setEnabled(preferences.telemetry)
+        self._telemetry.toggled.connect(self._on_telemetry_toggled)
+        self._content.toggled.connect(self._on_content_toggled)
+
+    def _on_telemetry_toggled(self, on: bool) -> None:
+        self._content.setEnabled(on)
+        self.changed.emit({"telemetry": on})
+
+    def _on_content_toggled(self, on: bool) -> None:
+        self.changed.emit({"telemetry_content": on})
 
     def _on_limit_left(self) -> None:
         try:
