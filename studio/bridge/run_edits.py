@@ -10,10 +10,13 @@ from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import QObject, QTimer
+
 from studio.agents.messages import Message, Text
 from studio.agents.tools import result_text
 from studio.bridge.queued_views import queued_views
 from studio.bridge.run_replays import RunReplays
+from studio.bridge.run_services import RunServices
 from studio.debugger.assertions import Outcome, expectations_of
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, edited, remembered, with_text
@@ -22,11 +25,22 @@ from studio.debugger.run_tests import SUFFIX, made_from, write_test
 from studio.engine.events import Event
 from studio.engine.values import plain
 
+_DRAFTS_AFTER_MS = 400
+"""Milliseconds after which an answer that was begun is written: what a crash may lose."""
+
 Edit = Callable[[QueueEdits], QueueEdits]
 
 
 class RunEdits(RunReplays):
     """Part of :class:`studio.bridge.run_model.RunModel`."""
+
+    def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
+        self._changed_drafts: set[str] = set()
+        super().__init__(services, parent)
+        self._drafts_timer = QTimer(self)
+        self._drafts_timer.setSingleShot(True)
+        self._drafts_timer.setInterval(_DRAFTS_AFTER_MS)
+        self._drafts_timer.timeout.connect(self._on_drafts_timer_timeout)
 
     # ---------------------------------------------------------------------------------------------- queued messages
 
@@ -135,6 +149,25 @@ class RunEdits(RunReplays):
         recording.tools.setdefault(node, []).append(given)
         tape = Tape(recording, whole=False, by_value=True, name_of=self._name_of_node)
         await self._go_to(checkpoint, edits, f"result of {tool} given", run=True, tape=tape)
+
+    # ----------------------------------------------------------------------------------------------- answers begun
+
+    def keep_draft(self, request: str, value: object) -> None:
+        """Keeps an answer that was begun; None takes it away. Written soon, however fast somebody types."""
+        if self.answer_drafts.get(request) == value:
+            return
+        self.answer_drafts[request] = value
+        self._changed_drafts.add(request)
+        if self._services is not None and not self._drafts_timer.isActive():
+            self._drafts_timer.start()
+
+    def _on_drafts_timer_timeout(self) -> None:
+        if self._changed_drafts:
+            drafts = {request: self.answer_drafts.get(request) for request in self._changed_drafts}
+            self._changed_drafts.clear()
+            self.answer_drafts = {r: v for r, v in self.answer_drafts.items() if v is not None}
+            self._unwritten.append(lambda store: store.set_drafts(drafts))
+            self._tasks.turn(self._write_kept)
 
     # ------------------------------------------------------------------------------------------------------- tests
 

@@ -116,6 +116,8 @@ class RunModel(RunEdits):
             return
         if values:
             session.answer(values)
+            for request in values:
+                self.keep_draft(request, None)
 
     def toggle_breakpoint(self, node: str) -> None:
         """Sets a breakpoint on a node or takes it away; holds for the run in progress too."""
@@ -237,6 +239,8 @@ class RunModel(RunEdits):
         self._drawing_timer.stop()
         self._watch_timer.stop()
         self.stop_compacting()
+        self._drafts_timer.stop()
+        self._on_drafts_timer_timeout()
         await self._tasks.close()
         try:
             await self._write_kept()

@@ -96,6 +96,7 @@ class RunTurns(ShownRun):
         store = await self._opened_store()
         await self._tree.load(store)
         await self._tree.find_waiting(store)
+        self.answer_drafts = {**await store.drafts(), **self.answer_drafts}
         await self._mark_unfit(self._services)
         self._everything_pending = True
         self._on_frame_done()

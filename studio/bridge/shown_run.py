@@ -75,6 +75,8 @@ class ShownRun(QObject):
         self._edits = QueueEdits()
         self.drafts: dict[str, str] = {}
         """Texts typed for queued messages that are not edits yet, by message; a fork from their moment takes them."""
+        self.answer_drafts: dict[str, Any] = {}
+        """Answers that were begun and not sent, JSON values by request; kept in the store."""
         self._usage_before: Usage | None = None
         """What the way to the beginning of the session used."""
         self._state_pending = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,6 +68,12 @@ class RunStore(CheckpointStore, Protocol):
 
     async def marks(self) -> dict[str, Mark]:
         """All marks by checkpoint."""
+
+    async def set_drafts(self, drafts: Mapping[str, Any]) -> None:
+        """Keeps answers that were begun, JSON values by request; None takes one away."""
+
+    async def drafts(self) -> dict[str, Any]:
+        """All answers that were begun."""
 
     async def claim_run(self, id: str) -> None:
         """Makes this process the only one that works on a run, until it is released or the process ends, killed or not.

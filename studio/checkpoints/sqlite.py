@@ -10,7 +10,7 @@ import json
 import sqlite3
 import struct
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from studio.checkpoints.bodies import Bodies
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
 from studio.checkpoints.database import Database
+from studio.checkpoints.drafts import read_drafts, write_drafts
 from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
 from studio.checkpoints.listing import KINDS, described
 from studio.checkpoints.marks import Mark
@@ -309,6 +310,16 @@ class SqliteStore(Upkeep):
             has, tags = self._database.has_marks, "tags" if self._database.has_tags else "''"
             rows = self._all(f"SELECT checkpoint, name, note, pinned, {tags} FROM mark", ()) if has else []
         return {row[0]: Mark(row[1], row[2], bool(row[3]), tuple(filter(None, row[4].split("\n")))) for row in rows}
+
+    async def set_drafts(self, drafts: Mapping[str, Any]) -> None:
+        """See :meth:`studio.checkpoints.runs.RunStore.set_drafts`."""
+        async with self._database.writing():
+            write_drafts(self._database, drafts)
+
+    async def drafts(self) -> dict[str, Any]:
+        """See :meth:`studio.checkpoints.runs.RunStore.drafts`."""
+        async with self._database.lock:
+            return read_drafts(self._database)
 
     async def close(self) -> None:
         """Gives up what is owned, folds the log into the file and closes it."""

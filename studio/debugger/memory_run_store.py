@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ class MemoryRunStore(MemoryStore, MemoryUpkeep):
         self._logs: dict[str, list[Any]] = {}
         self._documents: dict[str, str] = {}
         self._marks: dict[str, Mark] = {}
+        self._drafts: dict[str, Any] = {}
 
     async def start_run(self, record: RunRecord) -> None:
         """Keeps a new branch."""
@@ -63,6 +64,15 @@ class MemoryRunStore(MemoryStore, MemoryUpkeep):
         self._marks[checkpoint] = mark
         if not mark:
             del self._marks[checkpoint]
+
+    async def set_drafts(self, drafts: Mapping[str, Any]) -> None:
+        """Keeps answers that were begun; None takes one away."""
+        self._drafts.update(drafts)
+        self._drafts = {request: value for request, value in self._drafts.items() if value is not None}
+
+    async def drafts(self) -> dict[str, Any]:
+        """All answers that were begun."""
+        return dict(self._drafts)
 
     async def marks(self) -> dict[str, Mark]:
         """All marks by checkpoint."""

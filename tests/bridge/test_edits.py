@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from studio.engine import Workflow as Graph
 from studio.engine.types import ANY
 
 from tests.bridge.conftest import OnLoop
-from tests.bridge.test_run_model import Desk, on_desk, three
-from tests.debugger.graphs import agent, chain, until, upper
+from tests.bridge.test_run_model import Desk, KeptStore, on_desk, three
+from tests.debugger.graphs import CODEC, Asker, agent, chain, last, until, upper
 from tests.fakes.scripted_client import ScriptedClient
 
 S = RunState
@@ -184,3 +185,28 @@ def test_messages_that_stay_are_the_same_objects() -> None:
     kept = changed_messages(old, [{"role": "user", "text": "a"}, {"role": "user", "text": "a"}])
     assert kept[0] is old[0]
     assert kept[1] is old[2]
+
+
+def test_an_answer_that_was_begun_survives_a_restart_until_it_is_sent(on_loop: OnLoop) -> None:
+    store = KeptStore(CODEC)
+
+    def graph() -> Graph:
+        return chain(Asker("a"), last("end"))
+
+    async def first(desk: Desk) -> None:
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.WAITING, 15)
+        desk.run.keep_draft(desk.run.requests[0].request, "half an ans")
+
+    async def second(desk: Desk) -> None:
+        await until(lambda: bool(desk.run.answer_drafts), 15)
+        desk.run.show_branch(desk.run.branches[0].branch)
+        await until(lambda: desk.run.state is S.WAITING, 15)
+        (form,) = desk.run.requests
+        assert desk.run.answer_drafts == {form.request: "half an ans"}
+        desk.run.answer({form.request: "half an answer"})
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+
+    on_desk(on_loop, graph, first, store)
+    on_desk(on_loop, graph, second, store)
+    assert asyncio.run(store.drafts()) == {}

@@ -63,3 +63,11 @@ async def test_a_deleted_run_leaves_the_others_whole(store: Store) -> None:
     with pytest.raises(CheckpointNotFound):
         await store.load("c1")
     await store.close()
+
+
+async def test_answers_that_were_begun_are_kept_and_taken_away(store: Store) -> None:
+    assert await store.drafts() == {}
+    await store.set_drafts({"r1": "half a sen", "r2": {"pages": 3}, "r3": True})
+    await store.set_drafts({"r1": "half a sentence", "r3": None})
+    assert await store.drafts() == {"r1": "half a sentence", "r2": {"pages": 3}}
+    await store.close()

@@ -15,7 +15,7 @@ from studio.agents.messages import ApprovalRequest, ToolCall
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.ui.requests.form import ObjectValue, make_value
+from studio.ui.requests.form import ObjectValue, make_value, with_defaults
 from studio.ui.requests.values import MISSING, ChoiceValue, JsonValue, NumberValue, TextValue, ValueField, Wrong
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -159,20 +159,23 @@ class QuestionCard(RequestCard):
 
     def _make_field(self) -> ValueField:
         view, theme = self.view, self.theme
+        begun = self.workspace.run.answer_drafts.get(view.request)
+        default = MISSING if begun is None else begun
+        kept = {} if begun is None else {"default": begun}
         if view.choices:
-            return ChoiceValue(theme, [(c, c) for c in view.choices])
+            return ChoiceValue(theme, [(c, c) for c in view.choices], default)
         if view.schema is not None:
-            return make_value(theme, view.schema)
+            return make_value(theme, with_defaults(view.schema, begun))
         match view.answer_type:
             case "bool":
-                return ChoiceValue(theme, [(True, tr("Yes")), (False, tr("No"))])
+                return ChoiceValue(theme, [(True, tr("Yes")), (False, tr("No"))], default)
             case "number" | "integer":
-                return NumberValue(theme, {}, whole=view.answer_type == "integer" or view.response_type == "int")
+                return NumberValue(theme, kept, whole=view.answer_type == "integer" or view.response_type == "int")
             case "text" | "choice" | "":
-                return TextValue(theme, {}, long=True)
+                return TextValue(theme, kept, long=True)
             case "object" | "list":
-                return JsonValue(theme, {"type": "array" if view.answer_type == "list" else "object"})
-        return JsonValue(theme, {})
+                return JsonValue(theme, {"type": "array" if view.answer_type == "list" else "object", **kept})
+        return JsonValue(theme, kept)
 
     def _on_field_changed(self) -> None:
         if self.frame is not None and self.frame.problem:
@@ -215,6 +218,9 @@ class ApprovalCard(RequestCard):
         prose = Prose(theme, hint, "small", "muted", 15)
         prose.setContentsMargins(10, 0, 10, 9)
         self.column.addWidget(prose)
+        begun = workspace.run.answer_drafts.get(view.request)
+        if isinstance(begun, bool):
+            self.choose(begun)
 
     def draft(self) -> object:
         return MISSING if self._choice is None else self._choice

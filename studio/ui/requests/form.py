@@ -74,6 +74,20 @@ def make_value(theme: Theme, schema: Mapping[str, Any], *, title: str = "", dept
     return JsonValue(theme, schema)
 
 
+def with_defaults(schema: Mapping[str, Any], begun: object) -> Mapping[str, Any]:
+    """The schema with what a person has begun as its defaults, at any depth."""
+    if begun is None:
+        return schema
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or not isinstance(begun, Mapping):
+        return {**schema, "default": begun}
+    filled = {
+        name: with_defaults(inner, begun.get(name)) if isinstance(inner, Mapping) else inner
+        for name, inner in properties.items()
+    }
+    return {**schema, "properties": filled}
+
+
 class ObjectValue(ValueField):
     """The fields of an object, one below the other; narrow ones in pairs. Errors show when a field is left."""
 

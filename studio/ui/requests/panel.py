@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -143,7 +146,7 @@ class RequestsPanel(Panel):
         column = QVBoxLayout(holder)
         column.setContentsMargins(12, 8 if not self.cards else 12, 12, 0)
         column.addWidget(card)
-        card.draft_changed.connect(self._show_ready)
+        card.draft_changed.connect(partial(self._on_draft_changed, card.view.request))
         self.cards[card.view.request] = card
         self._holders[card.view.request] = holder
         self._page.add(holder)
@@ -166,6 +169,14 @@ class RequestsPanel(Panel):
                 return tr("{name} waits for both answers.").format(name=names[0])
             return tr("{name} waits for {count} answers.").format(name=names[0], count=count)
         return tr("{names} wait for {count} answers.").format(names=", ".join(names), count=len(requests))
+
+    def _on_draft_changed(self, request: str) -> None:
+        card = self.cards.get(request)
+        if card is not None and self.workspace is not None:
+            with suppress(Wrong):
+                value = card.draft()
+                self.workspace.run.keep_draft(request, None if value is MISSING else value)
+        self._show_ready()
 
     def _show_ready(self) -> None:
         ready, total = len(self.answers()), len(self.cards)

@@ -212,3 +212,21 @@ def test_yes_or_no_has_no_default(theme: Theme, workspace: Workspace, qtbot: QtB
     assert isinstance(card.field, ChoiceValue)
     card.field.radios[0].click()
     assert card.draft() is True
+
+
+def test_what_was_begun_is_there_again(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    run.requests[:] = [question("q1"), question("q2", "Plan", schema=SCHEMA), approval()]
+    asking = run.requests[2].request
+    panel = show(RequestsPanel, 320, 600)
+    text = panel.cards["q1"]
+    assert isinstance(text, QuestionCard)
+    qtbot.keyClicks(text.field.focusProxy(), "half")
+    panel.cards[asking].choose(False)
+    assert run.answer_drafts == {"q1": "half", asking: False}
+    run.answer_drafts["q2"] = {"decision": "Leave it out", "pages_at_most": 3, "note": "later"}
+    panel.show_workspace()
+    assert panel.answers() == {
+        "q1": "half",
+        "q2": {"decision": "Leave it out", "pages_at_most": 3, "note": "later"},
+        asking: False,
+    }
