@@ -227,6 +227,6 @@ def test_what_was_begun_is_there_again(show: Show, run: FakeRun, qtbot: QtBot) -
     panel.show_workspace()
     assert panel.answers() == {
         "q1": "half",
-        "q2": {"decision": "Leave it out", "pages_at_most": 3, "note": "later"},
+        "q2": {"decision": "Leave it out", "pages_at_most": 3, "chapters": [], "note": "later"},
         asking: False,
     }
