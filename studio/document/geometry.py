@@ -97,10 +97,15 @@ def between(workflow: Workflow, first: str, second: str, size: tuple[float, floa
     return Place(x=snapped(x), y=snapped(y))
 
 
-def free_place(workflow: Workflow, size: tuple[float, float] = CARD, wanted: Place | None = None) -> Place:
-    """A place that covers nothing: the wanted one, else right of everything; shifted down until it is free."""
+def free_place(
+    workflow: Workflow, size: tuple[float, float] = CARD, wanted: Place | None = None, *, frames: bool = False
+) -> Place:
+    """A place that covers nothing (with ``frames``: no frame either): the wanted one, else right of everything; shifted
+    down until it is free."""
     place = wanted or _right_of_everything(workflow)
     taken = boxes(workflow, drawn(workflow))
+    sized = (p for g in workflow.groups if frames and (p := workflow.places.get(g.id)) is not None)
+    taken += [(p.x, p.y, p.x + p.width, p.y + p.height) for p in sized if p.width and p.height]
     while any(_covers(place, size, box) for box in taken):
         place = moved(place, 0, GAP_Y)
     return place

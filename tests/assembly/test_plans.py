@@ -16,11 +16,13 @@ from studio.document.model import (
     AgentNode,
     DirectEdge,
     FunctionNode,
+    Place,
     SubWorkflowNode,
     TemplateNode,
     UnknownNode,
     Workflow,
 )
+from studio.document.ready_groups import PATTERNS, add_ready_group
 from studio.files import loads, write_workflow
 from studio.settings import trust
 from studio.settings.places import resource
@@ -168,3 +170,13 @@ def test_the_templates_of_the_welcome_page() -> None:
     ]  # fmt: skip
     assert [problem.message for flow in flows for problem in validate.problems(flow)] == []
     assert all(flow.sample_input and flow.description and flow.offline.nodes for flow in flows)
+
+
+@pytest.mark.parametrize("kind", PATTERNS)
+async def test_a_pattern_from_the_palette_runs_offline(kind: str, bench: Bench) -> None:
+    ready = loads((resource("templates") / f"{kind.replace('_', '-')}.workflow.json").read_text(encoding="utf-8"))
+    edit, _ = add_ready_group(Workflow(id="w"), ready, kind, Place(x=0, y=0))
+    workflow = edit.apply(Workflow(id="w")).workflow
+    ran = await bench.run(workflow, workflow.sample_input)
+    assert ran.outputs
+    assert {node for node, _ in ran.outputs} <= set(workflow.outputs or ())

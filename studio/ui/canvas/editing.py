@@ -15,10 +15,12 @@ from studio.document.geometry import GAP_X, free_place, size_of, snapped
 from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
+from studio.document.ready_groups import PATTERNS, add_ready_group
 from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.place import SIZES
 from studio.ui.canvas.levels import Level
+from studio.ui.canvas.ready import ready_group, room_for
 from studio.ui.paint import kind_name
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -93,6 +95,8 @@ class Editing(Camera):
         where it covers nothing), on a line if one is given, and selects it. Returns its id."""
         if self.workspace is None:
             return None
+        if kind in PATTERNS:
+            return self.add_pattern(kind, at)
         workflow = self.workflow
         place = Place(x=at.x(), y=at.y()) if at is not None else self._middle_place(kind)
         text = tr("Add {name}").format(name=kind_name(kind).lower() if kind != "agent" else tr("agent"))
@@ -108,11 +112,21 @@ class Editing(Camera):
         self._chose_new((new_id,), show=at is None)
         return new_id
 
+    def add_pattern(self, kind: str, at: QPointF | None = None) -> str | None:
+        """Adds a ready group of nodes and edges in its frame, and selects it. Returns the id of the frame."""
+        if self.workspace is None:
+            return None
+        place = Place(x=at.x(), y=at.y()) if at is not None else self._middle_place(kind)
+        edit, group = add_ready_group(self.workflow, ready_group(kind), kind, place)
+        self.execute(edit, tr("Add {name}").format(name=kind_name(kind).lower()))
+        self._chose_new((group,), show=at is None)
+        return group
+
     def _middle_place(self, kind: str) -> Place:
-        size = SIZES.get(kind, (200.0, 64.0))
+        size = room_for(kind) or SIZES.get(kind, (200.0, 64.0))
         middle = self.seen_rect().center()
         wanted = Place(x=snapped(middle.x() - size[0] / 2), y=snapped(middle.y() - size[1] / 2))
-        return free_place(self.workflow, size, wanted)
+        return free_place(self.workflow, size, wanted, frames=kind in PATTERNS)
 
     def _chose_new(self, ids: tuple[str, ...], *, show: bool = True) -> None:
         """Selects what is new; ``show``: and scrolls to it. What was put down on purpose stays under the pointer."""

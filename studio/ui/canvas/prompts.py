@@ -14,7 +14,9 @@ from studio.document.lines import Line, name_of
 from studio.document.model import Workflow
 from studio.document.order import run_order
 from studio.document.problems import Problem
+from studio.document.ready_groups import PATTERNS
 from studio.ui.canvas.gestures.place import SIZES
+from studio.ui.canvas.ready import room_for
 from studio.ui.canvas.search import Entry, SearchPopup
 from studio.ui.paint import kind_name
 from studio.ui.paint.kinds import NEW_KINDS
@@ -98,7 +100,7 @@ class Prompts(QObject):
         return item.rect.topRight() if item is not None else self._view.seen_rect().center()
 
     def _corner(self, kind: str, at: QPointF) -> QPointF:
-        width, height = SIZES.get(kind, CARD)
+        width, height = room_for(kind) or SIZES.get(kind, CARD)
         return QPointF(snapped(at.x() - width / 2), snapped(at.y() - height / 2))
 
     def _add_at(self, at: QPointF, kind: str) -> None:
@@ -124,7 +126,7 @@ def kinds(workflow: Workflow | None = None, anchor: str = "", *, backwards: bool
 
 
 def _fits(workflow: Workflow, kind: str, anchor: str, backwards: bool) -> bool:
-    if kind == "note":
+    if kind == "note" or kind in PATTERNS:
         return False
     edit, new_id = commands.new_node(workflow, kind)
     grown = edit.apply(workflow).workflow

@@ -25,4 +25,8 @@ NEW_KINDS: tuple[NewKind, ...] = (
     NewKind("switch", "", "case condition branch route", "Flow"),
     NewKind("fan_out", "", "parallel split broadcast", "Flow"),
     NewKind("note", "N", "comment sticky text", "Flow"),
+    NewKind("sequential", "", "pattern chain pipeline one after the other", "Patterns"),
+    NewKind("concurrent", "", "pattern parallel at once merge", "Patterns"),
+    NewKind("handoff", "", "pattern hand-off triage transfer", "Patterns"),
+    NewKind("group_chat", "", "pattern conversation manager turns", "Patterns"),
 )

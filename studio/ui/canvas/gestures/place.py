@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF
 
 from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, SWITCH, snapped
-from studio.ui.canvas.area_items import NoteItem
+from studio.document.ready_groups import PATTERNS
+from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import FanOutItem, JoinItem, SwitchItem
 from studio.ui.canvas.node_item import NodeItem
+from studio.ui.canvas.ready import room_for
 from studio.ui.paint import kind_name
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class PlaceGesture(Gesture):
     def __init__(self, view: CanvasView, kind: str) -> None:
         super().__init__(view)
         self.kind = kind
-        self._size = SIZES.get(kind, CARD)
+        self._size = room_for(kind) or SIZES.get(kind, CARD)
         self._line: EdgeItem | None = None
         self._item = self._preview()
 
@@ -39,6 +41,9 @@ class PlaceGesture(Gesture):
         if self.kind == "note":
             item = NoteItem("", look)
             item.show_note("", *NOTE)
+        elif self.kind in PATTERNS:
+            item = FrameItem("", look)
+            item.show_frame(name, self.kind, "", (), QRectF(0, 0, *self._size))
         elif self.kind in ("join", "fan_out", "switch"):
             made = {"join": JoinItem, "fan_out": FanOutItem, "switch": SwitchItem}[self.kind]("", look)
             made.show_card(Card(self.kind, name), *self._size)
