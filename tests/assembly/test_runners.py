@@ -9,7 +9,7 @@ import pytest
 from studio.agents.messages import AgentReply, AgentUpdate
 from studio.assembly import PlanError, compile_plan
 from studio.checkpoints import MemoryStore
-from studio.document.agent_options import RunnerAgent, RunnerSettings
+from studio.document.agent_options import RunnerAgent, RunnerSettings, TurnTokenSettings
 from studio.document.model import ModuleDecl, OfflineScript, RunnerNode, ToolDecl, Workflow
 from studio.engine import events as ev
 from studio.engine.codec import Codec
@@ -133,3 +133,17 @@ async def test_a_runner_without_agents_is_refused(bench: Bench) -> None:
     document = workflow([RunnerNode(id="desk", name="Desk")])
     with pytest.raises(PlanError, match="has no agent yet"):
         compile_plan(document, bench.source.services(document))
+
+
+async def test_what_other_agents_said_is_what_the_conversation_is_asked(bench: Bench) -> None:
+    writer = agent("writer", host="turn_token", turn_token=TurnTokenSettings(forward_incoming_messages=False))
+    document = workflow(
+        [writer, desk()],
+        offline=OfflineScript(
+            nodes={"writer": {"replies": ["a draft"]}, "desk/front": {"replies": [{"echo": "about "}]}}
+        ),
+    )
+    ran = await bench.run(document, "topic")
+    [call] = [e for e in ran.events if isinstance(e, ev.ModelCallStarted) and e.node == "desk"]
+    assert [(m.role, m.author, m.text) for m in call.messages] == [("user", "writer", "a draft")]
+    assert ran.outputs[-1][1].text == "about a draft"

@@ -20,6 +20,7 @@ from studio.agents.runner.sessions import MemorySessions
 from studio.engine.context import Context
 from studio.engine.executor import Executor, Handler
 from studio.engine.hosts.hooks import NodeHooks
+from studio.engine.hosts.turn_rules import reassigned
 from studio.engine.types import ListOf, UnionOf
 
 SESSION = "node"
@@ -81,7 +82,8 @@ class RunnerHost(Executor):
         await self._turn(tuple(user(item) if isinstance(item, str) else item for item in items), ctx)
 
     async def _turn(self, messages: tuple[Message, ...], ctx: Context) -> None:
-        given = (*self._waiting, *messages)
+        # What agents of other nodes said is what this conversation is asked: nobody in it answered that.
+        given = tuple(reassigned(message, "") for message in (*self._waiting, *messages))
         listened = ctx.scope.emit is not None or ctx.gate is not None
         response = await self.runner.run_async(
             given,

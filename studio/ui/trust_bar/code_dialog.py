@@ -57,7 +57,8 @@ class CodeDialog(QDialog):
 
 
 def _shown(workflow: Workflow, part: Part) -> str:
-    node = workflow.node(part.place)
-    where = node.name if node is not None else part.place
+    owner, _, rest = part.place.partition(".")  # writer.middleware.2: a piece around an agent
+    node = workflow.node(owner)
+    where = ", ".join([node.name, *([rest.replace(".", " ")] if rest else [])]) if node is not None else part.place
     kind = tr(_KINDS.get(part.kind, part.kind))
     return f"# {where}: {kind}\n{part.text.rstrip()}\n" if where else f"# {kind}\n{part.text.rstrip()}\n"
