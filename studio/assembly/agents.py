@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 
 from studio.agents.agent import Agent
@@ -14,7 +14,7 @@ from studio.agents.session import Session
 from studio.assembly import pipeline
 from studio.assembly.code import UserCode
 from studio.assembly.invocation import known
-from studio.assembly.mcp import mcp_provider
+from studio.assembly.mcp import McpTools, mcp_provider
 from studio.assembly.middleware import middleware
 from studio.assembly.tools import DeclaredTools
 from studio.assembly.wire import read_messages
@@ -53,12 +53,12 @@ class Agents:
         """The executor of a conversation runner. ``clients`` by the ids of ``inner_agents``."""
         from studio.assembly.runners import runner_host
 
-        made = runner_host(node, clients, self._tools.of)
+        made = runner_host(node, clients, self._tools.of, self._servers)
         known(made)
         return made
 
     def _agent(self, node: AgentNode, client: ChatClient) -> Agent:
-        servers = mcp_provider(self._workflow.mcp_servers, node.mcp_servers, self._server)
+        servers = self._servers(node.mcp_servers)
         providers = pipeline.context_providers(node, self._code, client, self._histories)
         outside = any(p.kind == "history" and p.store != "session" for p in node.providers)
         return Agent(
@@ -77,6 +77,9 @@ class Agents:
             middleware=middleware(node, self._code) if node.middleware else NO_MIDDLEWARE,
             session_id=f"{self._workflow.id}-{node.id}" if outside else "",
         )
+
+    def _servers(self, names: Iterable[str]) -> McpTools | None:
+        return mcp_provider(self._workflow.mcp_servers, names, self._server)
 
     def _python(self, node: AgentNode, agent: Agent) -> AgentHost:
         return AgentHost(

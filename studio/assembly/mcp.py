@@ -12,6 +12,7 @@ from studio.agents.context_providers import ContextProvider, RunContext
 from studio.agents.mcp import Chosen, HttpServer, McpServer, StdioServer, ToolServer, agent_tools
 from studio.agents.mcp.settings import ServerSettings
 from studio.agents.session import Session
+from studio.agents.tools import Tool
 from studio.document.model import McpServerDecl
 from studio.settings.profiles import REFERENCES
 from studio.settings.secrets import Secrets
@@ -122,8 +123,12 @@ class McpTools(ContextProvider):
         self._servers = servers
 
     async def before_run(self, context: RunContext, session: Session, state: dict[str, Any]) -> None:
+        context.extend_tools(await self.tools())
+
+    async def tools(self) -> list[Tool]:
+        """The tools as they are now. Raises ``McpFailed``."""
         chosen = [Chosen(get(), declared.tools, declared.approval) for declared, get in self._servers]
-        context.extend_tools(await agent_tools(chosen))
+        return await agent_tools(chosen)
 
 
 def mcp_provider(

@@ -7,16 +7,21 @@ from collections.abc import Callable, Iterable, Mapping
 from studio.agents.client import ChatClient, ChatOptions
 from studio.agents.runner import ConversationRunner, MemorySessions, RunnerAgent
 from studio.agents.tools import Tool
+from studio.assembly.mcp import McpTools
 from studio.document.model import RunnerNode
 from studio.document.runners import inner_agents, spoken_name
 from studio.engine.hosts.runner import RunnerHost
 
 
 def runner_host(
-    node: RunnerNode, clients: Mapping[str, ChatClient], tools: Callable[[Iterable[str]], tuple[Tool, ...]]
+    node: RunnerNode,
+    clients: Mapping[str, ChatClient],
+    tools: Callable[[Iterable[str]], tuple[Tool, ...]],
+    servers: Callable[[Iterable[str]], McpTools | None],
 ) -> RunnerHost:
     """The executor. ``clients``: the engine of each agent, by the ids of ``inner_agents``; ``tools`` gives tools by
-    their names. Raises ``RunnerSetupError`` for agents that do not fit together, which validation says before."""
+    their names, ``servers`` those of MCP servers. Raises ``RunnerSetupError`` for agents that do not fit together,
+    which validation says before."""
     agents = {
         declared.id: RunnerAgent(
             spoken_name(agent),
@@ -25,6 +30,7 @@ def runner_host(
             specialty=declared.specialty,
             options=ChatOptions(agent.model or None, agent.temperature, max_tokens=agent.max_tokens),
             client=clients[agent.id],
+            find_tools=found.tools if (found := servers(agent.mcp_servers)) is not None else None,
             node=agent.id,
         )
         for declared, agent in zip(node.agents, inner_agents(node), strict=True)

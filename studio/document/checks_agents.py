@@ -196,6 +196,15 @@ def _runner_agent(facts: Facts, node: RunnerNode, agent: RunnerAgent) -> Iterato
     for name, count in Counter(names).items():
         if count > 1:
             yield Problem("runner_tool_twice", f"{who} has two tools called {name}.", node.id, "agents")
+    servers = {m.name: m for m in facts.workflow.mcp_servers}
+    for server in agent.mcp_servers:
+        if server not in servers:
+            message = f"{who} uses the MCP server {server}, which this workflow does not have."
+            yield Problem("unknown_server", message, node.id, "agents")
+        elif servers[server].approval != "never":
+            message = f"{who} uses the MCP server {server}, whose tools may ask somebody: inside a runner tools run "
+            message += "without asking. Set its approval to never, or choose tools that only read."
+            yield Problem("runner_tool_asks", message, node.id, "agents", "warning")
     declared = {t.name: t for t in facts.workflow.tools}
     for tool in agent.tools:
         if tool not in declared:

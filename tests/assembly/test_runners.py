@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import pytest
 from studio.agents.messages import AgentReply, AgentUpdate
+from studio.agents.runner import RunnerSetupError
 from studio.assembly import PlanError, compile_plan
 from studio.checkpoints import MemoryStore
 from studio.document.agent_options import RunnerAgent, RunnerSettings, TurnTokenSettings
-from studio.document.model import ModuleDecl, OfflineScript, RunnerNode, ToolDecl, Workflow
+from studio.document.model import McpServerDecl, ModuleDecl, OfflineScript, RunnerNode, ToolDecl, Workflow
 from studio.engine import events as ev
 from studio.engine.codec import Codec
 from studio.workers import UserCodeError
 
 from tests.assembly.running import Bench
 from tests.assembly.test_kinds import agent, workflow
+
+SERVER = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
 
 def transfer(to: str, id: str = "t1") -> dict[str, Any]:
@@ -147,3 +152,23 @@ async def test_what_other_agents_said_is_what_the_conversation_is_asked(bench: B
     [call] = [e for e in ran.events if isinstance(e, ev.ModelCallStarted) and e.node == "desk"]
     assert [(m.role, m.author, m.text) for m in call.messages] == [("user", "writer", "a draft")]
     assert ran.outputs[-1][1].text == "about a draft"
+
+
+@pytest.mark.parametrize("tools", [("add",), None])
+async def test_agents_of_a_runner_use_mcp_servers_that_ask_nobody(bench: Bench, tools: tuple[str, ...] | None) -> None:
+    server = McpServerDecl(name="calc", command=sys.executable, arguments=(str(SERVER),), tools=tools)
+    call = {"calls": [{"id": "c1", "tool": "calc__add", "arguments": {"a": 2, "b": 3}}]}
+    node = desk()
+    front, billing = node.agents
+    agents = (front, billing.model_copy(update={"mcp_servers": ("calc",)}))
+    document = flow(
+        node.model_copy(update={"agents": agents}),
+        [transfer("billing")],
+        [call, {"echo": "sum "}],
+        mcp_servers=(server,),
+    )
+    if tools is None:  # some of its tools are not known to only read
+        with pytest.raises(RunnerSetupError, match="must run without asking"):
+            await bench.run(document)
+        return
+    assert (await bench.run(document)).outputs[-1][1].text == "sum 5"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,8 @@ class RunnerAgent:
     """Its own engine; None: the one of :attr:`connection`, or else the runner's."""
     connection: ClientSettings | None = None
     """Where its own engine is; the runner opens and closes it."""
+    find_tools: Callable[[], Awaitable[Sequence[Tool]]] | None = None
+    """Gives further tools when it first speaks in a turn: those of servers, which are only known then."""
     node: str = ""
     """What its model calls are filed under; empty: the runner's node, or its name."""
 
@@ -41,9 +43,10 @@ def handoff_tool_name(agent: str) -> str:
     return "transfer_to_" + re.sub(r"[^a-z0-9]+", "_", agent.lower()).strip("_")
 
 
-def handoff_tools(agent: RunnerAgent) -> dict[str, Tool]:
-    """The tools with which ``agent`` hands over, by name. Raises :class:`RunnerSetupError` if two have one name."""
-    own = {tool.name for tool in agent.tools}
+def handoff_tools(agent: RunnerAgent, tools: Sequence[Tool] | None = None) -> dict[str, Tool]:
+    """The tools with which ``agent`` hands over, by name. Raises :class:`RunnerSetupError` if two have one name.
+    ``tools``: the tools it has now, in place of those it always has."""
+    own = {tool.name for tool in (agent.tools if tools is None else tools)}
     made: dict[str, Tool] = {}
     for peer in agent.handoffs:
         name = handoff_tool_name(peer.name)
@@ -96,7 +99,12 @@ class Registry:
 def _check(agent: RunnerAgent) -> None:
     if any(peer.name == agent.name for peer in agent.handoffs):
         raise RunnerSetupError(f"Agent {agent.name!r} cannot hand over to itself")
-    for tool in agent.tools:
+    check_tools(agent, agent.tools)
+    handoff_tools(agent)
+
+
+def check_tools(agent: RunnerAgent, tools: Sequence[Tool]) -> None:
+    """Raises :class:`RunnerSetupError` for a tool that asks somebody: a turn of a runner is never interrupted."""
+    for tool in tools:
         if tool.asks or tool.caller_runs:
             raise RunnerSetupError(f"Tool {tool.name!r} of agent {agent.name!r} must run without asking anybody")
-    handoff_tools(agent)

@@ -11,7 +11,7 @@ from uuid import uuid4
 from studio.agents.client import ChatClient, ChatRequest, RunHooks
 from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall, ToolResult, assistant
 from studio.agents.model_calls import ModelCaller, tell
-from studio.agents.runner.agents import Registry, RunnerAgent, handoff_tool_name, handoff_tools
+from studio.agents.runner.agents import Registry, RunnerAgent, check_tools, handoff_tool_name, handoff_tools
 from studio.agents.runner.errors import UnknownAgentError
 from studio.agents.runner.events import (
     EngineCalled,
@@ -72,6 +72,7 @@ class Turn:
     _handoff: Handoff | None = field(default=None, init=False)
     _handoffs: int = field(default=0, init=False)
     _caller: ModelCaller | None = field(default=None, init=False)
+    _found: dict[str, Sequence[Tool]] = field(default_factory=dict, init=False)
 
     async def run(self, given: Sequence[Message]) -> TurnResponse:
         """The whole turn. What a model, or a tool under "rollback", raises comes out."""
@@ -118,12 +119,23 @@ class Turn:
         if self._caller is None:
             self._caller = ModelCaller(client, agent.name, self.hooks)
         self._caller.client = client
-        tools = (*agent.tools, *handoff_tools(agent).values())
+        own = await self._tools_of(agent)
+        tools = (*own, *handoff_tools(agent, own).values())
         messages = tuple(self.session.messages)
         request = ChatRequest(messages, agent.instructions, tools, agent.options, agent.node or self.node or agent.name)
         self.emit(EngineCalled(self.session.id, agent.name, number))
         reply = await self._caller.ask(request, self._chunk(agent) if self.updates is not None else None)
         return self._signed(reply, agent)
+
+    async def _tools_of(self, agent: RunnerAgent) -> Sequence[Tool]:
+        """The tools of an agent; those of servers are asked for once a turn."""
+        if agent.find_tools is None:
+            return agent.tools
+        if agent.name not in self._found:
+            found = await agent.find_tools()
+            check_tools(agent, found)
+            self._found[agent.name] = (*agent.tools, *found)
+        return self._found[agent.name]
 
     def _chunk(self, agent: RunnerAgent) -> Callable[[AgentUpdate], None]:
         def chunk(update: AgentUpdate) -> None:
@@ -146,7 +158,7 @@ class Turn:
     async def _run_batch(self, agent: RunnerAgent, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """One after the other; every call gets a result."""
         peers = {handoff_tool_name(peer.name): peer for peer in agent.handoffs}
-        tools = {tool.name: tool for tool in agent.tools}
+        tools = {tool.name: tool for tool in await self._tools_of(agent)}
         results: list[ToolResult] = []
         handed_over = stopped = False
         for call in calls:

@@ -46,6 +46,11 @@ class AgentCard(PartCard):
         tools = builder.chips(form, "tools", tr("Tools"), self._tools, tr("Add a tool…"), icon="wrench")
         tools.set_caption(tr("none: default"))
         self.add(tools)
+        servers = builder.chips(
+            form, "mcp_servers", tr("MCP servers"), self._servers, tr("Add a server…"), icon="wrench"
+        )
+        servers.set_caption(tr("none: default"))
+        self.add(servers)
         self._add_model()
 
     def _add_model(self) -> None:
@@ -73,6 +78,9 @@ class AgentCard(PartCard):
     def _name(self, agent_id: str) -> str:
         return next((a.name or a.id for a in self._agents() if a.id == agent_id), agent_id)
 
+    def _servers(self) -> Sequence[tuple[str, str]]:
+        return [(m.name, m.name) for m in self.workspace.document.workflow.mcp_servers]
+
     def _tools(self) -> Sequence[tuple[str, str]]:
         return [(t.name, t.name) for t in self.workspace.document.workflow.tools if t.approval == "never"]
 
@@ -84,6 +92,30 @@ class AgentCard(PartCard):
         return " · ".join(words)
 
 
+class AgentCards(PartCards):
+    """The agents of a runner; hand-offs follow what is added and removed."""
+
+    def add(self, item: RunnerAgent) -> None:
+        """A further agent; the first one can hand over to it."""
+        agents = list(self.items())
+        if agents:
+            agents[0] = agents[0].model_copy(update={"handoffs": (*agents[0].handoffs, item.id)})
+        self.execute(self._edit((*agents, item)), tr("Add an agent to {name}").format(name=self._name()))
+
+    def remove(self, index: int) -> None:
+        agents = self.items()
+        if index >= len(agents):
+            return
+        gone = agents[index].id
+        left = tuple(
+            a.model_copy(update={"handoffs": tuple(h for h in a.handoffs if h != gone)}) if gone in a.handoffs else a
+            for a in agents
+            if a.id != gone
+        )
+        text = tr("Remove an agent of {name}").format(name=self._name())
+        self.workspace.document.execute(self._edit(left), text)
+
+
 def runner_fields(page: NodePage, form: Form) -> None:
     """Adds everything."""
     section = Section(page.theme, tr("Agents"))
@@ -93,7 +125,7 @@ def runner_fields(page: NodePage, form: Form) -> None:
     hint = Prose(page.theme, text, "small", "muted", 15)
     hint.setContentsMargins(12, 0, 12, 4)
     section.add(hint)
-    cards = PartCards(page.theme, page.workspace, page.node_id, "agents", AgentCard, tr("agent"))
+    cards = AgentCards(page.theme, page.workspace, page.node_id, "agents", AgentCard, tr("agent"))
     cards.offer(tr("Add agent"), ((tr("Agent"), lambda: new_agent(page)),))
     section.add(cards)
     page.body.add(section)
@@ -116,7 +148,7 @@ def runner_fields(page: NodePage, form: Form) -> None:
 
 
 def new_agent(page: NodePage) -> RunnerAgent:
-    """An agent with a free name; the one before can hand over to it, and it can hand back, once they are linked."""
+    """An agent with a free name."""
     node = page.node
     assert isinstance(node, RunnerNode)
     taken = {a.name for a in node.agents}

@@ -282,8 +282,10 @@ def test_agents_of_a_runner_are_added_linked_and_limited(
     peers = first.form.field("handoffs")
     assert isinstance(peers, Field)
     assert peers.editor._offer() == [("agent_2", "Agent 2")]  # type: ignore[attr-defined]
+    assert node().agents[0].handoffs == ("agent_2",), "the first agent can hand over to a new one"
+    peers.editor.edited.emit(())  # type: ignore[attr-defined]
+    assert node().agents[0].handoffs == ()
     peers.editor.edited.emit(("agent_2",))  # type: ignore[attr-defined]
-    assert node().agents[0].handoffs == ("agent_2",)
     assert first._header.summary == "starts · → Agent 2"
     found.cards[1].set_open(True)
     editor = line(found.cards[1].form, "name")
@@ -293,3 +295,5 @@ def test_agents_of_a_runner_are_added_linked_and_limited(
     fold(panel, "Limits of a turn").set_open(True)
     segments(form(panel), "settings.tool_error").edited.emit("report")
     assert node().settings.tool_error == "report"
+    found.remove(1)
+    assert [(a.id, a.handoffs) for a in node().agents] == [("agent", ())]
