@@ -136,7 +136,9 @@ def _lines_of(workflow: Workflow) -> _Lines:
 
 
 def item_name(workflow: Workflow, item: Any) -> str:
-    """What a person calls it: a name, "Planner → Writer", the first line of a note."""
+    """What a person calls it: a name, "Planner → Writer", the first line of a note; "" for None."""
+    if item is None:
+        return ""
     name = getattr(item, "name", "")
     if name:
         return str(name)

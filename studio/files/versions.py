@@ -26,10 +26,11 @@ class Version:
     size: int
 
 
-def _folder(workflow_id: str) -> Path:
+def _folder(workflow_id: str, *, make: bool = False) -> Path:
     safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in workflow_id)[:100] or "_"
     folder = state_folder("versions") / safe
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if make:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
 
@@ -52,7 +53,7 @@ def keep(workflow_id: str, content: bytes, saved: float | None = None) -> None:
     kept = kept_versions(workflow_id)
     if kept and kept[0].size == len(content) and kept[0].path.read_bytes() == content:
         return
-    path = _folder(workflow_id) / f"{time.time_ns():020d}{_ENDING}"
+    path = _folder(workflow_id, make=True) / f"{time.time_ns():020d}{_ENDING}"
     write_bytes(path, content)
     if saved is not None:
         os.utime(path, (saved, saved))

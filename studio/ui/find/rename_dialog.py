@@ -145,6 +145,11 @@ class RenameDialog(QDialog):
     def _on_rename_clicked(self) -> None:
         document = self._workspace.document
         kind, name, new = self._kind, str(self.name.currentData()), self.new.text().strip()
+        node = document.workflow.node(name) if kind == "node" else None
+        if new == (node.name if node is not None else name):
+            self._new_field.set_problem("error", tr("Enter another name."))
+            self.new.setFocus()
+            return
         made = renamed(document.workflow, kind, name, new, self._chosen())
         if isinstance(made, Problem):
             self._new_field.set_problem("error", made.message)

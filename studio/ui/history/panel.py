@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -60,13 +60,20 @@ class HistoryPanel(Panel):
 
     def leave(self, workspace: Workspace) -> None:
         self._going.stop()
+        self.rows.show(None)  # the stack may go before the panel is seen again
         stack = workspace.document.undo_stack
         stack.indexChanged.disconnect(self._on_stack_changed)
         stack.cleanChanged.disconnect(self._on_stack_changed)
 
     def show_workspace(self) -> None:
+        if self.workspace is not None and not self.isVisible():
+            return  # shown from scratch when it is seen
         self.rows.show(self.workspace.document.undo_stack if self.workspace is not None else None)
         self._show_now()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.show_workspace()
 
     def restyle(self) -> None:
         self.list.doItemsLayout()

@@ -53,7 +53,7 @@ def _things(workflow: Workflow, ids: Iterable[str]) -> Iterable[Node | Edge | No
     wanted = tuple(ids)
     edge_of = {} if all(i in named for i in wanted) else {line.id: line.edge for line in lines(workflow)}
     found = (named.get(i) or named.get(edge_of.get(i, "")) for i in wanted)
-    return (thing for thing in found if thing is not None)
+    return {thing.id: thing for thing in found if thing is not None}.values()
 
 
 def _item_key(thing: Node | Edge | Note | Group) -> Key:

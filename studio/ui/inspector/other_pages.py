@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from studio.bridge.workspace import Workspace
+from studio.document.difference import item_name
 from studio.document.lines import name_of
 from studio.document.model import Edge, FanInEdge, Node
 from studio.ui.inspector import builder
@@ -123,15 +124,23 @@ class SeveralPage(InspectorPage):
         self._ids = tuple(ids)
         workflow = workspace.document.workflow
         by_id = {node.id: node for node in workflow.nodes}
-        nodes = [by_id.get(i) for i in self._ids]
-        kinds = {n.kind for n in nodes if n is not None}
+        nodes = [by_id[i] for i in self._ids if i in by_id]
         self._facts = Facts(theme)
         self.body.add(self._facts)
-        if None not in nodes:
-            self.form = Form(theme, workspace, Items(workspace, "nodes", self._ids), self)
-            for field in shared_fields(self.form, frozenset(kinds)):
-                self.body.add(field)
+        if len(nodes) > 1:
+            self._add_fields(frozenset(n.kind for n in nodes), tuple(n.id for n in nodes))
         self._shown: list[tuple[str, str]] = []
+
+    def _add_fields(self, kinds: frozenset[str], ids: tuple[str, ...]) -> None:
+        """The fields of the nodes; what else is selected has none in common with them."""
+        self.form = Form(self.theme, self.workspace, Items(self.workspace, "nodes", ids), self)
+        if len(ids) < len(self._ids):
+            words = tr("The fields below are those of the {count} nodes.").format(count=len(ids))
+            prose = Prose(self.theme, words, "small", "muted", 15)
+            prose.setContentsMargins(12, 8, 12, 0)
+            self.body.add(prose)
+        for field in shared_fields(self.form, kinds):
+            self.body.add(field)
 
     def refresh(self) -> None:
         workflow = self.workspace.document.workflow
@@ -139,7 +148,7 @@ class SeveralPage(InspectorPage):
         counted = Counter(tr(kind_name(by_id[i].kind)) if i in by_id else tr("Other") for i in self._ids)
         self.header.title.set_text(tr("{count} selected").format(count=len(self._ids)))
         self.header.subtitle.setText(", ".join(f"{n} × {word}" for word, n in counted.items()))
-        names = ", ".join(name_of(workflow, i) for i in self._ids[:_NAMES])
+        names = ", ".join(item_name(workflow, by_id.get(i)) or name_of(workflow, i) for i in self._ids[:_NAMES])
         if len(self._ids) > _NAMES:
             names += tr(" and {n} more").format(n=len(self._ids) - _NAMES)
         rows = [(tr("Names"), names)]

@@ -110,6 +110,7 @@ class Completion(QObject):
             self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._list.setProperty("card", "true")
             self._list.itemClicked.connect(self._on_list_item_clicked)
+            self._editor.destroyed.connect(self._list.deleteLater)
         shown = self._list
         shown.setFont(self._theme.font("code-small"))
         shown.clear()

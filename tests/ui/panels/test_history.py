@@ -86,6 +86,14 @@ def test_a_long_way_goes_in_pieces_and_ends_when_somebody_acts(
     assert name(workspace) == "Typed", "a step in between is not undone"
 
 
+def test_a_hidden_panel_shows_everything_when_it_is_seen(panel: HistoryPanel, workspace: Workspace) -> None:
+    panel.hide()
+    workspace.document.execute(SetFields("nodes", "writer", {"name": "W6"}), "Step 6")
+    panel.show()
+    assert panel.list.currentIndex().row() == 6
+    assert shown(panel)[6] == ("Step 6", 0)
+
+
 def test_another_workspace(panel: HistoryPanel) -> None:
     panel.set_workspace(None)
     assert panel.rows.rowCount() == 0

@@ -70,6 +70,13 @@ def test_a_name_that_is_taken_is_refused(dialog: RenameDialog, workspace: Worksp
     assert workspace.document.undo_stack.count() == before
 
 
+def test_the_same_name_is_no_step(dialog: RenameDialog, workspace: Workspace) -> None:
+    before = workspace.document.undo_stack.count()
+    dialog.rename.click()
+    assert dialog._new_field.problem == "Enter another name."
+    assert workspace.document.undo_stack.count() == before
+
+
 def test_another_kind_lists_its_names(dialog: RenameDialog) -> None:
     dialog.kind.setCurrentIndex(dialog.kind.findData("tool"))
     dialog.kind.activated.emit(dialog.kind.currentIndex())

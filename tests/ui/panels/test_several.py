@@ -13,6 +13,7 @@ from studio.document.model import FunctionNode, HumanInputNode, JoinNode, SubWor
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.form import Form
 from studio.ui.widgets.field import CheckField, Field
+from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.text_fields import LineField, TextBox
 
@@ -104,3 +105,12 @@ def test_a_host_for_several(panel: InspectorPanel, workspace: Workspace, qtbot: 
     assert isinstance(limit, LineField)
     qtbot.keyClicks(limit, "200")
     assert {workspace.document.workflow.node(i).max_tokens for i in ("planner", "writer")} == {200}  # type: ignore[union-attr]
+
+
+def test_edges_in_between_are_left_out(panel: InspectorPanel, workspace: Workspace, qtbot: QtBot) -> None:
+    workspace.selection.select(("planner", "writer", "join_writer", "review_1", "review", "note"))
+    assert "temperature" in form(panel).names
+    assert form(panel).target.ids == ("planner", "writer")  # type: ignore[attr-defined]
+    assert panel.page is not None
+    assert panel.page.header.title.text == "5 selected", "a case is part of its switch"
+    assert "Join → Writer" in panel.page._facts.findChildren(Prose)[1].plain  # type: ignore[attr-defined]
