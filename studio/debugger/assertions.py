@@ -10,6 +10,7 @@ from typing import Any
 
 from studio.assembly.texts import value_text
 from studio.debugger.joining import join_updates
+from studio.debugger.watching import told_cost
 from studio.engine import events as ev
 from studio.engine.values import plain
 
@@ -49,7 +50,7 @@ class Outcome:
                 self.tools.append((event.node, event.call.name, _arguments(event.call.arguments)))
             case ev.ModelCallFinished() if event.usage is not None:
                 self.tokens += (event.usage.input or 0) + (event.usage.output or 0)
-                self.cost += cost_of_usage(event.usage)
+                self.cost += told_cost("", event.usage) or 0.0
             case ev.OutputYielded(intermediate=False):
                 self.outputs.append(event.data)
 
@@ -57,12 +58,6 @@ class Outcome:
     def results(self) -> list[Any]:
         """The outputs as plain values; an agent's reply is its text."""
         return [value_text(o) if hasattr(o, "text") else plain(o) for o in join_updates(self.outputs)]
-
-
-def cost_of_usage(usage: Any, _currency: str = "") -> float:
-    """Money that a call has cost, as the client told it; 0 if nobody knows."""
-    cost = getattr(usage, "cost", None)
-    return float(sum(cost.amounts.values())) if cost is not None else 0.0
 
 
 def _arguments(text: str) -> Any:

@@ -9,7 +9,7 @@ from studio.checkpoints import Checkpoint
 from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
 from studio.debugger.overrides import Overrides
-from studio.debugger.watching import CostOf, no_cost
+from studio.debugger.watching import CostOf, told_cost
 from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 
@@ -62,4 +62,4 @@ class SessionSetup:
     breakpoints: Breakpoints = field(default_factory=Breakpoints)
     overrides: Overrides = field(default_factory=Overrides)
     document: Document | None = None
-    cost_of: CostOf = no_cost
+    cost_of: CostOf = told_cost

@@ -347,7 +347,7 @@ class RunSession:
             self.failure = failure_sentences(error, self._failed_node, self._name_of)
         finally:
             self._gate.superstep_ended()
-            await self._record_end(happening)
+            await self._recorded_end(happening)
             self._happen(happening)
 
     async def _run_to_the_end(self) -> None:
@@ -443,6 +443,16 @@ class RunSession:
         taken = {request: value for request, value in self._answers.items() if request in self._requests}
         self._answers.clear()
         return taken
+
+    async def _recorded_end(self, happening: Happening) -> None:
+        """Writes how the branch ended. A stop that comes only now does not break that off: the run is over."""
+        writing = asyncio.ensure_future(self._record_end(happening))
+        while not writing.done():
+            try:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                continue
+        writing.result()
 
     async def _record_end(self, happening: Happening) -> None:
         if self._recorded:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from studio.agents.messages import Usage
 from studio.checkpoints import QueuedMessage
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.holds import BoundaryHit, node_path
@@ -17,9 +18,9 @@ CostOf = Callable[[str, Any], float | None]
 """Money for a model's name and the usage of one call; None: there is no price."""
 
 
-def no_cost(_model: str, _usage: Any) -> float | None:
-    """For a run without a table of prices."""
-    return None
+def told_cost(_model: str, usage: Usage) -> float | None:
+    """What the client says that a call has cost. Currencies are not told apart: a budget counts the numbers."""
+    return float(sum(usage.cost.amounts.values())) if usage.cost is not None else None
 
 
 @dataclass(slots=True)
@@ -30,7 +31,7 @@ class Watch:
     log: Callable[[Breakpoint, str, str], None]
     """Takes a breakpoint, the path of the node and the text of one that logs."""
     workflow: Workflow | None = None
-    cost_of: CostOf = no_cost
+    cost_of: CostOf = told_cost
     state: dict[str, Any] = field(default_factory=dict)
     """Shared state, as conditions see it."""
     tokens: int = 0

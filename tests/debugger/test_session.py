@@ -222,3 +222,25 @@ async def test_closing_keeps_an_active_branch_as_it_was() -> None:
     assert (await bench.store.runs())[0].state == "paused"
     assert len(bench.events) == events
     assert bench.plans[0].closed
+
+
+async def test_a_stop_while_the_end_is_written_does_not_break_it_off() -> None:
+    bench = Bench(lambda: chain(upper("a"), last()))
+    session = bench.session()
+    entered, free = asyncio.Event(), asyncio.Event()
+    write = bench.store.update_run
+
+    async def slow(id: str, **fields: object) -> None:
+        if fields.get("state") == "completed":
+            entered.set()
+            await free.wait()
+        await write(id, **fields)
+
+    bench.store.update_run = slow  # type: ignore[method-assign]
+    session.run()
+    await entered.wait()
+    session.stop()
+    await asyncio.sleep(0)
+    free.set()
+    assert await session.ended() is RunState.COMPLETED
+    assert [r.state for r in await bench.store.runs()] == ["completed"]
