@@ -318,6 +318,8 @@ WINDOW = (
 
 HELP = (
     Action("app.palette", "All commands…", "Help", 0, "command", ("Ctrl+Shift+P",), palette=False),
+    Action("help.tour", "The tour", "Help", 0, "book-open", hint="Build, run and step through a workflow in 6 minutes"),
+    Action("help.debugger", "The debugger", "Help", 0, "", hint="How to stop, look, change and go on"),
     Action("app.log", "Show log", "Help", 1, "", hint="Open the folder with what went wrong in the program"),
     Action("app.about", "About Superstep Studio", "Help", 1, "info"),
 )  # fmt: skip

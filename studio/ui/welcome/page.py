@@ -17,7 +17,7 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.toolbar.action_set import shown_key
 from studio.ui.welcome.cards import TemplateCard
-from studio.ui.welcome.rows import ActionRow, RecentRow, when_text
+from studio.ui.welcome.rows import ActionRow, GuideRow, RecentRow, when_text
 from studio.ui.welcome.templates import templates
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import IconLabel, Label, Prose
@@ -43,6 +43,8 @@ class WelcomePage(DocumentPage):
     recovery_chosen = Signal(object)
     """Recovery."""
     providers_requested = Signal()
+    guide_chosen = Signal(str)
+    """``tour``, ``debugger`` or ``code``."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -217,9 +219,24 @@ class WelcomePage(DocumentPage):
         column.addSpacing(20)
         column.addLayout(self._grid)
         column.addStretch(1)
+        column.addSpacing(20)
+        column.addLayout(self._guides())
         holder = QWidget()
         holder.setLayout(column)
         return holder
+
+    def _guides(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        for name, icon, text, about in (
+            ("tour", "book-open", tr("Take the tour"), tr("Build, run and step through a workflow in 6 minutes.")),
+            ("debugger", "own:step-superstep", tr("Learn the debugger"), tr("Pause, edit a message, fork.")),
+            ("code", "own:code", tr("See the exported code"), tr("The Python of a template, ready to check.")),
+        ):
+            guide = GuideRow(self._theme, icon, text, about)
+            guide.clicked.connect(partial(self.guide_chosen.emit, name))
+            row.addWidget(guide, 1)
+        return row
 
     def _on_late_timeout(self) -> None:
         """One card a turn of the loop: reading a file and making its picture takes some milliseconds."""

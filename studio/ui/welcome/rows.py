@@ -88,6 +88,25 @@ class ActionRow(_Row):
         self.write(painter, self.width() - 10 - keys, baseline, self._keys, "small", "muted", keys + 2)
 
 
+class GuideRow(_Row):
+    """Icon, verb, and a line about it, under a thin line."""
+
+    def __init__(self, theme: Theme, icon: str, text: str, about: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, text, parent)
+        self._icon, self._about = icon, about
+        self.setAccessibleDescription(about)
+
+    def sizeHint(self) -> QSize:
+        return QSize(220, self.theme.length(54))
+
+    def paint_row(self, painter: QPainter) -> None:
+        painter.fillRect(0, 0, self.width(), 1, self.theme.color("line"))
+        pixmap = self.theme.pixmap(self._icon, 18, "accent", self.devicePixelRatioF())
+        painter.drawPixmap(QPoint(12, self.theme.length(14)), pixmap)
+        self.write(painter, 42, self.theme.length(26), self.text(), "strong", "text", self.width() - 50)
+        self.write(painter, 42, self.theme.length(43), self._about, "body", "text2", self.width() - 50)
+
+
 class RecentRow(_Row):
     """Name and folder, time of the last opening; a file that is gone says so."""
 

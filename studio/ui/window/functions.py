@@ -32,6 +32,8 @@ def functions(window: MainWindow) -> dict[str, Function]:
         "app.palette": window.palettes.show_commands,
         "app.settings": window.pages.show_settings,
         "app.quit": window.close_window,
+        "help.tour": partial(window.pages.show_help, "tour"),
+        "help.debugger": partial(window.pages.show_help, "debugger"),
         "app.log": partial(_show_log, window),
         "app.about": partial(_about, window),
     }

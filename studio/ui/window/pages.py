@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
+from studio.settings.places import resource
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
 
@@ -37,11 +38,37 @@ class Pages:
         page.file_chosen.connect(window.files.open)
         page.template_chosen.connect(window.files.new_from_template)
         page.recovery_chosen.connect(window.files.recover)
+        page.guide_chosen.connect(self._on_welcome_guide_chosen)
         page.providers_requested.connect(partial(self.show_settings, "providers"))
         window.files.recent_changed.connect(page.refresh_recent)
         window.tabs.add(page, tr("Welcome"), "house")
         # Without it the first button of the tool bar would begin with a focus ring.
         page.setFocus()
+
+    def show_help(self, name: str) -> None:
+        """A page of help beside the work; one window for all."""
+        from studio.ui.help import HelpWindow
+
+        found = self._window.findChild(HelpWindow)
+        shown = found
+        if shown is None:
+            shown = HelpWindow(self._window.theme, self._window)
+            # Beside the canvas, over the inspector, which the tour opens when it is needed.
+            area = self._window.geometry()
+            shown.move(area.right() - shown.width() - 24, area.top() + 64)
+        shown.show_page(name)
+        shown.show()
+        shown.raise_()
+
+    def _on_welcome_guide_chosen(self, name: str) -> None:
+        if name == "debugger":
+            self.show_help(name)
+            return
+        self._window.files.new_from_template(resource("templates") / "research-brief.workflow.json")
+        if name == "tour":
+            self.show_help(name)
+        elif self._window.page is not None:
+            self.show_export(self._window.page)
 
     def show_export(self, page: WorkflowPage) -> None:
         """The code that a workflow becomes, in a tab of its own."""

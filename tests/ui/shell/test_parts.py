@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QTableView
+from PySide6.QtWidgets import QApplication, QMessageBox, QTableView, QTextBrowser
 from pytestqt.qtbot import QtBot
 from studio.document import commands
 from studio.document.model import Workflow
@@ -17,10 +18,13 @@ from studio.proof import KEYS, Proof, Step
 from studio.settings import recent
 from studio.settings.places import resource
 from studio.ui import display
+from studio.ui.actions import ACTIONS
 from studio.ui.app import main
 from studio.ui.command_palette import Entry, ranked
 from studio.ui.exporting import ExportPage
 from studio.ui.exporting.places import code_places, glyph_lines, workflow_file
+from studio.ui.help import HelpWindow
+from studio.ui.help.window import PAGES
 from studio.ui.problems import ProblemsPanel
 from studio.ui.problems.rows import place_name
 from studio.ui.theme import Theme
@@ -347,3 +351,22 @@ def test_earlier_inputs_are_offered(qtbot: QtBot, theme: Theme) -> None:
     popup.actions()[1].trigger()
     popup.close()
     assert field.text() == "two"
+
+
+# ---- help
+
+
+@pytest.mark.parametrize("name", [name for name, _ in PAGES])
+def test_a_page_of_help_is_shown_and_names_keys_that_exist(name: str, qtbot: QtBot, theme: Theme) -> None:
+    window = HelpWindow(theme)
+    qtbot.addWidget(window)
+    window.show_page(name)
+    assert window.page == name
+    text = resource("help", f"{name}.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)*(?:F\d+|[A-Z]|Enter))\*\*", text))
+    known = {key for action in ACTIONS for key in action.keys} | {"Ctrl+Enter"}
+    assert named <= known
+    assert named
+    shown = window.findChild(QTextBrowser)
+    assert shown is not None
+    assert "**" not in shown.toPlainText()
