@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from studio.checkpoints import StoreError
+from studio.checkpoints import ReadOnlyStore, StoreError, UnusableStore
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +41,10 @@ class OwnedTasks:
         while self._waiting:
             try:
                 await self._waiting.pop(0)()
+            except UnusableStore as error:
+                self._failed(f"{error}.")
+            except ReadOnlyStore as error:
+                self._failed(str(error))
             except (StoreError, OSError) as error:
                 self._failed(f"The runs of this workflow cannot be read: {error}. Check the data folder.")
             except Exception as error:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from studio.agents.messages import Usage
-from studio.checkpoints import Codec, RunStore
+from studio.checkpoints import Codec, RunStore, StoreError
 from studio.debugger.session import Runnable
 from studio.document.model import Workflow
 from studio.engine.events import EventSink
@@ -14,6 +14,10 @@ from studio.engine.events import EventSink
 
 async def _no_signature(_workflow: Workflow) -> str:
     return ""
+
+
+async def _no_store() -> RunStore:
+    raise StoreError("There is no file of runs")
 
 
 def _no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
@@ -40,5 +44,13 @@ class RunServices:
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature
+    disk_bytes: Callable[[], int] = lambda: 0
+    """What runs take on disk, also while new ones are kept in memory only."""
+    remove_from_disk: Callable[[], None] = lambda: None
+    """Deletes them, for a workflow that keeps its runs in memory."""
+    open_damaged: Callable[[], Awaitable[RunStore]] = _no_store
+    """Opens what can be read of a damaged file."""
+    set_aside: Callable[[], str] = lambda: ""
+    """Gives the file of runs another name, so that a new one begins; gives the new name."""
     cost_of: Callable[[str, str, Usage], float | None] = _no_cost
     """What a model call cost, by node, model and tokens; None if nobody knows."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.run_services import RunServices
 from studio.bridge.run_turns import RunTurns
-from studio.checkpoints import RetentionRules, StoreError
+from studio.checkpoints import RetentionRules, RunStore, StoreError, UnusableStore
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class RunUpkeep(RunTurns):
         """None until they were asked for with :meth:`measure`."""
         self.compacting = ""
         """What compacting does just now; "" while nobody compacts."""
+        self.file_trouble = ""
+        """What is wrong with the file of runs, in sentences; "" if nothing is."""
         self._stop: Stop | None = None
         self._looking = False
         self._last_state = RunState.IDLE
@@ -85,6 +87,72 @@ class RunUpkeep(RunTurns):
                     await self._go_to_end_of(shown.branch, run=False)
         finally:
             self._looking = False
+
+    # ------------------------------------------------------------------------------------------ a broken file
+
+    async def _opened_store(self) -> RunStore:
+        """The store; of a damaged file what can be read. What is wrong is in :attr:`file_trouble`."""
+        try:
+            store = await super()._opened_store()
+        except UnusableStore as problem:
+            self._tell_trouble(f"{problem}.")
+            raise
+        if (lost := getattr(store, "lost", None)) is not None and not self.file_trouble:
+            name = store.original.name  # type: ignore[attr-defined]
+            self._tell_trouble(f"{name} is damaged. {lost.sentence()} Nothing of it was changed.")
+        return store
+
+    def _tell_trouble(self, text: str) -> None:
+        if text != self.file_trouble:
+            self.file_trouble = text
+            self.upkeep_changed.emit()
+
+    async def _list_branches(self) -> None:
+        """Damage is sometimes only found when a page is read: the file is then opened again, to be read only."""
+        try:
+            await super()._list_branches()
+        except UnusableStore as problem:
+            if problem.kind != "damaged" or self._store is None or self._services is None:
+                if not self.file_trouble:
+                    raise
+                return
+            await self._store.close()
+            self._store = await self._services.open_damaged()
+            await super()._list_branches()
+
+    def begin_new_file(self) -> None:
+        """Puts a file of runs that cannot be used aside, under another name, and begins a new one."""
+        if self.file_trouble and self._services is not None:
+            self._move(self._begin_new_file)
+
+    async def _begin_new_file(self) -> None:
+        assert self._services is not None
+        await self._leave()
+        if self._store is not None:
+            await self._store.close()
+            self._store = None
+        self._services.set_aside()
+        self._tree.clear()
+        self._tell_trouble("")
+        await self._reset()
+
+    # --------------------------------------------------------------------------------------------- memory only
+
+    @property
+    def in_memory_only(self) -> bool:
+        """Whether no message of a run is kept on disk."""
+        return self._services is not None and not self._services.document().runs_on_disk
+
+    @property
+    def left_on_disk(self) -> int:
+        """Bytes of runs from before, while new ones are kept in memory only."""
+        return self._services.disk_bytes() if self._services is not None and self.in_memory_only else 0
+
+    def remove_from_disk(self) -> None:
+        """Deletes the runs from before, for ever."""
+        if self._services is not None and self.in_memory_only:
+            self._services.remove_from_disk()
+            self.upkeep_changed.emit()
 
     # ------------------------------------------------------------------------------------------------ the rules
 

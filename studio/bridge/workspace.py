@@ -68,6 +68,8 @@ class Workspace(QObject):
         if (changes.everything or "id" in changes.workflow) and self.document.workflow.id != self._workflow_id:
             self._workflow_id = self.document.workflow.id
             self.run.reopen()
+        elif "runs_on_disk" in changes.workflow:
+            self.run.reopen()
 
 
 def _may_lack(changes: ChangeSet) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.provider_model import ProviderModel
+from studio.bridge.run_files import open_runs, remove_runs, runs_size, salvaged, set_aside
 from studio.bridge.run_model import RunModel
 from studio.bridge.run_services import RunServices
 from studio.bridge.warming import Warming, load_plans
-from studio.bridge.window_store import WindowStore
 from studio.bridge.workspace import Workspace
 from studio.checkpoints import RunStore
 from studio.document.model import Workflow
@@ -154,12 +154,19 @@ class Workspaces:
             return document.path.parent if document.path is not None else None
 
         async def open_store() -> RunStore:
-            return WindowStore(run_store(document.workflow.id), self._codec)
+            return await open_runs(document.workflow, self._codec)
+
+        async def open_damaged() -> RunStore:
+            return await salvaged(run_store(document.workflow.id), self._codec)
 
         return RunServices(
             document=lambda: document.workflow,
             open_store=open_store,
-            store_exists=lambda: run_store(document.workflow.id).exists(),
+            open_damaged=open_damaged,
+            set_aside=lambda: set_aside(run_store(document.workflow.id)).name,
+            store_exists=lambda: document.workflow.runs_on_disk and run_store(document.workflow.id).exists(),
+            disk_bytes=lambda: runs_size(run_store(document.workflow.id)),
+            remove_from_disk=lambda: remove_runs(run_store(document.workflow.id)),
             prepare=lambda workflow: self._prepare(workflow, folder()),
             codec=self._codec,
             signature=lambda workflow: _signature(workflow, folder()),

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
         CheckpointNotFound,
         CheckpointStore,
         Codec,
+        ReadOnlyStore,
         RunIsElsewhere,
         RunWentOn,
         StoreError,
         UnknownType,
+        UnusableStore,
     )
 
 _PLACES = {
@@ -50,10 +52,12 @@ _PLACES = {
         "CheckpointNotFound",
         "CheckpointStore",
         "Codec",
+        "ReadOnlyStore",
         "RunIsElsewhere",
         "RunWentOn",
         "StoreError",
         "UnknownType",
+        "UnusableStore",
     ),
 }
 """Modules by what they give: a script that needs little loads little."""
@@ -70,6 +74,7 @@ __all__ = [
     "MemoryStore",
     "PendingRequest",
     "QueuedMessage",
+    "ReadOnlyStore",
     "RetentionRules",
     "RunIsElsewhere",
     "RunRecord",
@@ -78,6 +83,7 @@ __all__ = [
     "SqliteStore",
     "StoreError",
     "UnknownType",
+    "UnusableStore",
 ]
 
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}

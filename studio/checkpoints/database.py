@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from studio.checkpoints.store import StoreError
+from studio.checkpoints.store import StoreError, UnusableStore
 
 _Given = TypeVar("_Given")
 
@@ -65,10 +65,10 @@ def connect(path: str | Path) -> sqlite3.Connection:
             return _opened(path)
         except sqlite3.OperationalError as error:
             if not _is_busy(error) or time.monotonic() > until:
-                raise StoreError(_reason(path, error)) from error
+                raise _trouble(path, error) from error
             time.sleep(random.uniform(0.001, 0.01))
         except sqlite3.DatabaseError as error:
-            raise StoreError(_reason(path, error)) from error
+            raise _trouble(path, error) from error
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
@@ -86,28 +86,45 @@ def _opened(path: str | Path) -> sqlite3.Connection:
     return connection
 
 
-def _reason(path: str | Path, error: sqlite3.Error) -> str:
+def _trouble(path: str | Path, error: sqlite3.Error) -> StoreError:
+    """The error as people should read it."""
     text = str(error)
     if "not a database" in text or "malformed" in text:
-        return f"{path} is damaged or no file of runs ({text}); move it away to begin a new one"
+        return UnusableStore(f"{path} is damaged or no file of runs ({text}); nothing of it was changed", "damaged")
     if "unable to open" in text or "readonly" in text:
-        return f"{path} cannot be written; check that its folder exists and is writable"
-    return f"{path}: {text}"
+        return StoreError(f"{path} cannot be written; check that its folder exists and is writable")
+    return StoreError(f"{path}: {text}")
 
 
 def _prepare(connection: sqlite3.Connection, path: str | Path) -> None:
     connection.execute(f"PRAGMA busy_timeout={_PATIENT_MS}")
+    version = _known_version(connection, path)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
-        version = _create(connection)
-    if 0 < version < VERSION:
-        raise StoreError(f"{path} was written by an early version of the program; move it away to begin a new one")
-    if version > VERSION:
-        raise StoreError(f"{path} was written by a newer version of the program; update the program to open it")
+        _create(connection)
     connection.execute(f"PRAGMA busy_timeout={int(_BRIEF * 1000)}")
+
+
+def _known_version(connection: sqlite3.Connection, path: str | Path) -> int:
+    """The version of the file, 0 for a new one. Raises :class:`UnusableStore` before anything is written to it."""
+    connection.execute("BEGIN")  # one moment of the file: another process may just be making it
+    try:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+    finally:
+        connection.execute("ROLLBACK")
+    if application != _APPLICATION and (version or tables):
+        raise UnusableStore(f"{path} is a database of another program; nothing of it was changed", "foreign")
+    if 0 < version < VERSION:
+        text = f"{path} has version {version} of the format, written by an early version of the program"
+        raise UnusableStore(f"{text}; this one reads version {VERSION}", "older", version)
+    if version > VERSION:
+        text = f"{path} has version {version} of the format; this program reads version {VERSION}"
+        raise UnusableStore(f"{text}. Update the program to open it", "newer", version)
+    return version
 
 
 def _run_all(connection: sqlite3.Connection, statements: str) -> None:
@@ -115,17 +132,15 @@ def _run_all(connection: sqlite3.Connection, statements: str) -> None:
         connection.execute(statement)
 
 
-def _create(connection: sqlite3.Connection) -> int:
-    """Makes the tables, unless another process has just done so; gives the version of the file."""
+def _create(connection: sqlite3.Connection) -> None:
+    """Makes the tables, unless another process has just done so."""
     connection.execute("BEGIN IMMEDIATE")
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         _run_all(connection, _SCHEMA)
         connection.execute(f"PRAGMA application_id={_APPLICATION}")
         connection.execute(f"PRAGMA user_version={VERSION}")
-        version = VERSION
     connection.execute("COMMIT")
-    return version
 
 
 class Database:
@@ -158,7 +173,7 @@ class Database:
         if row is not None and type(row[0]) is int:
             row = self.execute("SELECT body FROM entry WHERE id=?", row).fetchone()
         if row is None or type(row[0]) is not str:
-            raise StoreError(f"{self.path} is damaged: entry {entry} is missing")
+            raise UnusableStore(f"{self.path} is damaged: entry {entry} is missing", "damaged")
         text: str = row[0]
         return text
 
@@ -176,7 +191,7 @@ class Database:
             ).fetchall()
         )
         if not rows or rows[-1][1] != 0:
-            raise StoreError(f"{self.path} is damaged: a part of the list at entry {entry} is missing")
+            raise UnusableStore(f"{self.path} is damaged: a part of the list at entry {entry} is missing", "damaged")
         rows.reverse()
         ids: list[int] = [row[0] for row in rows]
         bodies: list[str] = []
@@ -241,7 +256,7 @@ class Database:
             return False
         row = self.execute("SELECT body FROM entry WHERE id=0").fetchone()
         if row is None:
-            raise StoreError(f"{self.path} is damaged: its first entry is missing")
+            raise UnusableStore(f"{self.path} is damaged: its first entry is missing", "damaged")
         removals = row[0]
         first, changed = self._version < 0, removals != self._removals
         self._version, self._removals = version, removals
@@ -283,7 +298,7 @@ class Database:
 
     def trouble(self, error: sqlite3.Error) -> StoreError:
         """The error as people should read it."""
-        return StoreError(_reason(self.path, error))
+        return _trouble(self.path, error)
 
     async def begin(self) -> None:
         """Starts a transaction; waits for the lock of another process in a thread."""

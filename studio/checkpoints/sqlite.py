@@ -26,7 +26,7 @@ from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.quick import uncollected
 from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
-from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
+from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError, UnusableStore
 from studio.checkpoints.upkeep import Upkeep
 
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
@@ -161,7 +161,9 @@ class SqliteStore(Upkeep):
             except sqlite3.Error as error:
                 raise self._database.trouble(error) from error
             except (ValueError, LookupError, AttributeError, TypeError, struct.error, zlib.error) as error:
-                raise StoreError(f"{self._database.path} is damaged: checkpoint {id} cannot be read") from error
+                raise UnusableStore(
+                    f"{self._database.path} is damaged: checkpoint {id} cannot be read", "damaged"
+                ) from error
         if found is None:
             raise CheckpointNotFound(id)
         return found

@@ -12,6 +12,21 @@ class StoreError(Exception):
     """Something is wrong with the store itself: damaged, read-only, full, of a newer version."""
 
 
+class UnusableStore(StoreError):
+    """The file cannot be used as it is, and is never changed: damaged, of another program, of another version.
+
+    ``kind`` is ``damaged``, ``foreign``, ``older`` or ``newer``; ``version`` that of the file, 0 if nobody knows.
+    """
+
+    def __init__(self, text: str, kind: str, version: int = 0) -> None:
+        super().__init__(text)
+        self.kind, self.version = kind, version
+
+
+class ReadOnlyStore(StoreError):
+    """The store was opened to be read only."""
+
+
 class CheckpointNotFound(StoreError, KeyError):
     """No checkpoint with this id."""
 

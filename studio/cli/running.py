@@ -149,7 +149,7 @@ class _Run:
         self._changed = asyncio.Event()
         names = {node.id: node.name or node.id for node in workflow.nodes}
         names |= {added: name_of(workflow, added) for added in added_nodes(workflow)}
-        kept = options.store != "memory"
+        kept = options.store != "memory" and (options.store != "default" or workflow.runs_on_disk)
         self._report = Report(sys.stdout, sys.stderr, names, json_lines=options.json, stream=options.stream, kept=kept)
 
     async def run(self, data: Any) -> int:
@@ -197,7 +197,7 @@ class _Run:
 
     def _store(self) -> RunStore:
         where = self._options.store
-        if where == "memory":
+        if where == "memory" or (where == "default" and not self._workflow.runs_on_disk):
             return MemoryRunStore(self._codec)
         try:
             file = run_store(self._workflow.id) if where == "default" else Path(where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from studio.agents.errors import ErrorKind, ProviderError
-from studio.checkpoints import RunIsElsewhere, RunWentOn, StoreError
+from studio.checkpoints import ReadOnlyStore, RunIsElsewhere, RunWentOn, StoreError
 from studio.debugger.states import RunState
 from studio.engine.errors import ConvergenceError, ResumeError, RunRejected, WorkflowError
 from studio.workers import UserCodeError
@@ -40,7 +40,7 @@ def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -
         return error.problems[0].message
     if isinstance(error, ResumeError):
         return f"{_ended(str(error))} Map its nodes, undo the changes of the graph, or start a new run."
-    if isinstance(error, RunIsElsewhere | RunWentOn):
+    if isinstance(error, RunIsElsewhere | RunWentOn | ReadOnlyStore):
         return str(error)
     who = f"{name_of(node)} failed" if node else "The run failed"
     reason, way = _reason_and_way(error)

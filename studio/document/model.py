@@ -410,6 +410,8 @@ class Workflow(Model):
     offline: OfflineScript = OfflineScript()
     interpreter: str | None = None
     sample_input: str = ""
+    runs_on_disk: bool = True
+    """Whether runs are kept in a file; else they are in memory only, and gone with the program."""
     places: dict[str, Place] = Field(default_factory=dict)
 
     def node(self, node_id: str) -> Node | None:

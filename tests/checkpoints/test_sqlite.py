@@ -153,14 +153,16 @@ async def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
     newer = tmp_path / "newer.db"
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version=99")
+        connection.execute(f"PRAGMA application_id={0x53555053}")
     connection.close()
-    with pytest.raises(StoreError, match="newer version"):
+    with pytest.raises(StoreError, match="has version 99 of the format; this program reads version"):
         SqliteStore(newer, Codec())
     early = tmp_path / "early.db"
     with sqlite3.connect(early) as connection:
         connection.execute("PRAGMA user_version=2")
+        connection.execute(f"PRAGMA application_id={0x53555053}")
     connection.close()
-    with pytest.raises(StoreError, match="early version of the program; move it away"):
+    with pytest.raises(StoreError, match="early version of the program"):
         SqliteStore(early, Codec())
 
 

@@ -70,6 +70,11 @@ def panel_entries(panel: TimelinePanel) -> list[Entry]:
         Entry(),
         Entry(tr("Which checkpoints are kept…"), "", panel.show_keeping, none and ("" if back else none)),
     ]  # fmt: skip
+    if run is not None:
+        memory = run.in_memory_only
+        why = run.can("restore")[1]
+        text = tr("Keep runs on disk") if memory else tr("Keep no messages on disk")
+        entries.append(Entry(text, "", lambda: panel.keep_on_disk(memory), why))
     if run is not None and back is not None:
         entries.append(Entry(tr("Put back {text}").format(text=back.text), "undo-2", lambda: run.put_back()))
     return entries

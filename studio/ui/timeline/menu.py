@@ -64,3 +64,14 @@ def ask_delete(theme: Theme, parent: QWidget, run: RunModel, branch: str) -> Non
         Choice(tr("Cancel"), lambda: None, default=True, cancels=True),
     )
     ask(theme, parent, title, "\n".join(parts), choices)
+
+
+def ask_remove_from_disk(theme: Theme, parent: QWidget, run: RunModel) -> None:
+    """Asks before runs from before are deleted from disk; that cannot be undone."""
+    choices = (
+        Choice(tr("Delete"), run.remove_from_disk),
+        Choice(tr("Cancel"), lambda: None, default=True, cancels=True),
+    )
+    detail = tr("{size} of runs from before are deleted from disk, with all their messages. This cannot be undone.")
+    title = tr("Delete the runs from before?")
+    ask(theme, parent, title, detail.format(size=size_text(run.left_on_disk)), choices)

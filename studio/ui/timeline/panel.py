@@ -9,12 +9,14 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
+from studio.document.edits import SetWorkflow
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.entries import branch_entries, checkpoint_entries, panel_entries
 from studio.ui.timeline.find_bar import FindBar
 from studio.ui.timeline.legend import Legend
-from studio.ui.timeline.menu import ask_delete, make_menu
+from studio.ui.timeline.menu import ask_delete, ask_remove_from_disk, make_menu
+from studio.ui.timeline.notice import Notice
 from studio.ui.timeline.plan import Spot, Track, arrange
 from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
@@ -64,6 +66,9 @@ class TimelinePanel(Panel):
         row.addWidget(self.view, 1)
         row.addWidget(self._make_side())
         self._stack.addWidget(content)
+        self.notice = Notice(theme)
+        self.notice.pressed.connect(self._on_notice_pressed)
+        outer.addWidget(self.notice)
         self.find_bar = FindBar(theme)
         self.find_bar.hide()
         self.find_bar.query_changed.connect(self._on_find_bar_query_changed)
@@ -106,6 +111,14 @@ class TimelinePanel(Panel):
     def _on_run_upkeep_changed(self) -> None:
         if self.workspace is not None:
             self._legend.show_run(self.workspace.run)
+            self.notice.show_run(self.workspace.run)
+
+    def _on_notice_pressed(self) -> None:
+        run = self.workspace.run if self.workspace is not None else None
+        if run is not None and run.file_trouble:
+            run.begin_new_file()
+        elif run is not None:
+            ask_remove_from_disk(self.theme, self, run)
 
     def refresh(self) -> None:
         """Shows the tree as it is."""
@@ -117,6 +130,7 @@ class TimelinePanel(Panel):
             plan = arrange(run.checkpoints, run.branches, run.branch)
             selected = workspace.selection.checkpoint
             self.view.show_plan(plan, run.here, selected, run.branch, run.state in _HELD)
+            self.notice.show_run(run)
         self._show_legend()
         self._show_buttons()
 
@@ -173,6 +187,7 @@ class TimelinePanel(Panel):
         shown = counted(len(run.checkpoints), tr("1 checkpoint"), tr("{count} checkpoints"))
         shown += " · " + counted(len(run.branches), tr("1 branch"), tr("{count} branches"))
         shown += f" · {self._loose_end()}" if self._loose_end() else ""
+        shown += " · " + tr("in memory only") if run.in_memory_only else ""
         return tr("Run {number}").format(number=number) + f" · {shown}" if number is not None else shown
 
     def _loose_end(self) -> str:
@@ -310,6 +325,12 @@ class TimelinePanel(Panel):
         """Takes one checkpoint away; it can be put back."""
         if self.workspace is not None:
             self.workspace.run.delete_checkpoints([checkpoint])
+
+    def keep_on_disk(self, on: bool) -> None:
+        """Whether runs of this workflow are kept on disk; a step that can be undone."""
+        if self.workspace is not None:
+            text = tr("Keep runs on disk") if on else tr("Keep no messages on disk")
+            self.workspace.document.execute(SetWorkflow({"runs_on_disk": on}), text)
 
     def show_keeping(self) -> None:
         """Opens the rules of retention."""

@@ -1,0 +1,224 @@
+"""What can still be read of a damaged file of runs: copied row by row into a file of its own, the damaged one is only
+read. The copy takes nothing new, so that nobody goes on without noticing what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studio.checkpoints.checkpoint import Checkpoint
+from studio.checkpoints.database import Database
+from studio.checkpoints.marks import Mark
+from studio.checkpoints.runs import RunRecord
+from studio.checkpoints.sqlite import SqliteStore
+from studio.checkpoints.store import Codec, ReadOnlyStore, StoreError
+
+_TABLES = {
+    "entry": "id", "checkpoint": "hash", "origin": "id", "run": "place", "event": "number",
+    "document": "", "mark": "", "setting": "", "discard": "number", "discarded": "",
+}  # fmt: skip
+"""Tables by the column whose numbers find their rows; "" for tables that are read from front to back alone."""
+_LARGEST_STEP = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a damaged file no longer gives. ``tables`` names those that cannot be read at all."""
+
+    checkpoints: int = 0
+    readable: int = 0
+    runs: int = 0
+    tables: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """In words."""
+        if not self.readable and not self.runs:
+            return "Nothing of it can be read."
+        text = f"{self.runs} {'branch' if self.runs == 1 else 'branches'} and {self.readable} "
+        text += f"{'checkpoint' if self.readable == 1 else 'checkpoints'} can be read"
+        return f"{text}; {self.checkpoints} are lost." if self.checkpoints else f"{text}."
+
+
+class SalvagedStore(SqliteStore):
+    """Reads like any store; everything that would write raises :class:`ReadOnlyStore`."""
+
+    def __init__(self, path: Path, original: Path, codec: Codec, folder: tempfile.TemporaryDirectory[str]) -> None:
+        super().__init__(path, codec)
+        self.original = original
+        self.lost = Lost()
+        self._folder = folder
+
+    def _refuse(self) -> ReadOnlyStore:
+        name = self.original.name
+        return ReadOnlyStore(f"{name} is damaged and was opened to be read only. Begin a new file to run the workflow.")
+
+    async def save(self, checkpoint: Checkpoint) -> int:
+        """Refused."""
+        raise self._refuse()
+
+    async def delete(self, ids: Collection[str]) -> int:
+        """Refused."""
+        raise self._refuse()
+
+    async def start_run(self, record: RunRecord) -> None:
+        """Refused."""
+        raise self._refuse()
+
+    async def update_run(self, id: str, **fields: Any) -> None:
+        """Refused."""
+        raise self._refuse()
+
+    async def append_events(self, run: str, events: Sequence[Any]) -> None:
+        """Refused."""
+        raise self._refuse()
+
+    async def set_mark(self, checkpoint: str, mark: Mark) -> None:
+        """Refused."""
+        raise self._refuse()
+
+    async def claim_run(self, id: str) -> None:
+        """Refused."""
+        raise self._refuse()
+
+    async def discard(self, text: str, at: float, checkpoints: Collection[str] = (), runs: Collection[str] = ()) -> int:
+        """Refused."""
+        raise self._refuse()
+
+    async def close(self) -> None:
+        """Closes the copy and takes it away."""
+        await super().close()
+        self._folder.cleanup()
+
+
+async def salvage(path: Path, codec: Codec) -> SalvagedStore:
+    """A store of what can be read of a damaged file, copied in a thread; :attr:`SalvagedStore.lost` tells the rest."""
+    folder = tempfile.TemporaryDirectory(prefix="superstep-salvage-")
+    copy = Path(folder.name) / path.name
+    broken = await asyncio.to_thread(_copy, path, copy)
+    store = SalvagedStore(copy, path, codec, folder)
+    store.lost = await _measure(store, broken)
+    return store
+
+
+async def _measure(store: SalvagedStore, broken: tuple[str, ...]) -> Lost:
+    """Takes away checkpoints that cannot be loaded, and counts."""
+    database = store._database
+    unreadable: list[int] = []
+    readable = 0
+    rows = database.execute(
+        "SELECT c.hash, c.entry, e.id FROM checkpoint c LEFT JOIN entry e ON e.id=c.entry"
+    ).fetchall()
+    for hash, _, entry in rows:
+        if entry is None:
+            unreadable.append(hash)
+    database.connection.executemany("DELETE FROM checkpoint WHERE hash=?", [(hash,) for hash in unreadable])
+    lost = len(unreadable)
+    try:
+        infos = await SqliteStore.infos(store)
+    except (StoreError, ValueError, TypeError):
+        infos = []
+    for info in infos:
+        try:
+            await store.load(info.id)
+            readable += 1
+        except (StoreError, ValueError, TypeError):
+            lost += 1
+            number = store._entry_of(info.id)
+            database.execute("DELETE FROM checkpoint WHERE entry=?", (number,))
+        await asyncio.sleep(0)
+    try:
+        runs = len(await store.runs())
+    except (StoreError, ValueError, TypeError):
+        runs = 0
+    return Lost(lost, readable, runs, broken)
+
+
+def _copy(source: Path, target: Path) -> tuple[str, ...]:
+    """Copies every row that can be read; gives the tables of which something is missing."""
+    made = Database(target)
+    try:
+        made.make_runs()
+        made.make_marks()
+        made.execute("DELETE FROM entry")
+        broken: list[str] = []
+        try:
+            damaged = sqlite3.connect(_address(source), uri=True, timeout=1)
+        except sqlite3.Error:
+            return tuple(_TABLES)
+        made.execute("BEGIN")
+        for table, key in _TABLES.items():
+            if not _copy_table(damaged, made.connection, table, key):
+                broken.append(table)
+        made.execute("INSERT OR IGNORE INTO entry VALUES (0, NULL, NULL, 0)")
+        made.execute("COMMIT")
+        damaged.close()
+        return tuple(broken)
+    finally:
+        made.connection.close()
+
+
+def _address(source: Path) -> str:
+    """How SQLite opens the file without writing: a log beside it is read too, but none is made."""
+    log = source.with_name(source.name + "-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return f"{source.absolute().as_uri()}?mode=ro{still}"
+
+
+def _copy_table(damaged: sqlite3.Connection, made: sqlite3.Connection, table: str, key: str) -> bool:
+    """Whether the table was copied as a whole; one that neither file has is whole."""
+    try:
+        columns = [row[1] for row in damaged.execute(f"PRAGMA table_info({table})")]
+    except sqlite3.Error:
+        return False
+    known = {row[1] for row in made.execute(f"PRAGMA table_info({table})")}
+    if not columns or not known:
+        return table not in ("entry", "checkpoint", "origin")
+    shared = [column for column in columns if column in known]
+    names, marks = ", ".join(shared), ", ".join("?" * len(shared))
+    whole = True
+    for row in _rows(damaged, f"SELECT {names} FROM {table}", key, shared.index(key) if key else 0):
+        if row is None:
+            whole = False
+            continue
+        try:
+            made.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", row)
+        except sqlite3.Error:
+            whole = False
+    return whole
+
+
+def _rows(damaged: sqlite3.Connection, query: str, key: str, at: int) -> Iterator[tuple[Any, ...] | None]:
+    """The rows that can be read; None where some are missing. Behind damage it goes on further and further on."""
+    if not key:
+        try:
+            yield from damaged.execute(query)
+        except sqlite3.Error:
+            yield None
+        return
+    last, step, end = -(1 << 62), 1, _end(damaged, query, key, at)
+    while True:
+        try:
+            for row in damaged.execute(f"{query} WHERE {key} > ? ORDER BY {key}", (last,)):
+                yield row
+                last, step = row[at], 1
+            return
+        except sqlite3.Error:
+            yield None
+            last = max(last, 0) + step
+            step = min(step * 2, _LARGEST_STEP)
+            if last > end:
+                return
+
+
+def _end(damaged: sqlite3.Connection, query: str, key: str, at: int) -> int:
+    """The largest number, if that end of the table can be read."""
+    try:
+        row = damaged.execute(f"{query} ORDER BY {key} DESC LIMIT 1").fetchone()
+    except sqlite3.Error:
+        return 1 << 24
+    return int(row[at]) if row is not None and isinstance(row[at], int) else 0
