@@ -123,18 +123,19 @@ class RunModel(RunEdits):
         """Sets a breakpoint on a node or takes it away; holds for the run in progress too."""
         self.setup.toggle("node", node)
 
-    def restore(self, checkpoint: str) -> None:
-        """Shows the moment of a checkpoint, paused there; Run or Step continues from it as a new branch."""
+    def restore(self, checkpoint: str, *, recorded: bool = False) -> None:
+        """Shows the moment of a checkpoint, paused there; Run or Step continues from it as a new branch. ``recorded``:
+        steps with outside effects then give again what they gave."""
         if self._may("restore"):
-            self._move(lambda: self._go_to(checkpoint, QueueEdits(), "", run=False))
+            self._move(lambda: self._go_with_recorded(checkpoint, QueueEdits(), run=False, recorded=recorded))
 
-    def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None) -> None:
+    def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None, *, recorded: bool = False) -> None:
         """Runs a new branch from a checkpoint, with the texts of queued messages replaced; without ``queued`` by the
         drafts that were typed for the messages that wait there."""
         if self._may("fork"):
             texts = self.drafts_at(checkpoint) if queued is None else dict(queued)
             self.drafts.clear()
-            self._move(lambda: self._go_to(checkpoint, QueueEdits(texts), "", run=True))
+            self._move(lambda: self._go_with_recorded(checkpoint, QueueEdits(texts), run=True, recorded=recorded))
 
     def drafts_at(self, checkpoint: str) -> dict[str, str]:
         """Texts that were typed for messages that wait at the moment shown, by message, where they differ."""

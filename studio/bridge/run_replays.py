@@ -10,7 +10,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject
 
 from studio.agents.messages import AgentReply, AgentResponse, AgentUpdate
-from studio.bridge.run_searching import RunSearching
+from studio.bridge.run_moments import RunMoments
 from studio.bridge.run_services import RunServices
 from studio.debugger.comparison import old_document
 from studio.debugger.forks import QueueEdits
@@ -25,7 +25,7 @@ from studio.engine.values import plain
 _BEYOND = frozenset({RunState.FAILED, RunState.CANCELLED})
 
 
-class RunReplays(RunSearching):
+class RunReplays(RunMoments):
     """Part of :class:`studio.bridge.run_model.RunModel`."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:

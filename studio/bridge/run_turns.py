@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
@@ -36,6 +36,9 @@ _RESTS_AFTER_MS = 300
 
 class RunTurns(ShownRun):
     """The writing half of :class:`studio.bridge.run_model.RunModel` below its commands."""
+
+    mapping_needed = Signal(str)
+    """A branch can only go on from this checkpoint once somebody maps its nodes to those of the drawing."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -174,7 +177,9 @@ class RunTurns(ShownRun):
         store = await self._opened_store()
         await self._leave()
         checkpoint = await store.load(checkpoint_id)
-        clock = await self._show_moment(checkpoint.run, checkpoint_id, checkpoint.state)
+        clock = await self._show_moment(
+            checkpoint.run, checkpoint_id, checkpoint.state if edits.state is None else edits.state
+        )
         self.branch, self.here = checkpoint.run, checkpoint_id
         if not run and not checkpoint.messages and not checkpoint.requests:
             self._set_state(RunState.COMPLETED, f"Restored after superstep {checkpoint.superstep}, the end of the run")
@@ -333,6 +338,10 @@ class RunTurns(ShownRun):
         services = self._services
         drawing = await services.fingerprint(services.document())
         if record.document_fingerprint and drawing not in ("", record.document_fingerprint):
+            signature = await services.signature(services.document())
+            if signature and signature != (await (await self._opened_store()).load(point)).signature:
+                self.mapping_needed.emit(point)
+                return
             await self._go_to(point, QueueEdits(), "resumed with the changed drawing", run=run)
             self.branch = record.id
             return

@@ -122,6 +122,18 @@ def edited(messages: Iterable[QueuedMessage], edits: QueueEdits) -> tuple[Queued
     )
 
 
+def state_value(key: str, text: str, before: Any) -> Any:
+    """A typed text as the value of a key of shared state: a text as it is, else JSON. Raises :class:`EditProblem`."""
+    if isinstance(before, str):
+        return text
+    if isinstance(before, Record | Message | AgentResponse | AgentRequest):
+        return with_text(before, text)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise EditProblem(f"“{key}” holds data: write it as JSON. {error}.") from None
+
+
 def remembered(checkpoint: Checkpoint, node: str) -> tuple[Message, ...] | None:
     """What an agent remembers at a checkpoint; None: the node remembers nothing, it is no agent."""
     saved = checkpoint.executors.get(node, {})

@@ -79,7 +79,7 @@ class RunnerNode(NodeBase):
 
 class FunctionNode(NodeBase):
     """User code: either ``body`` (statements with ``data``, ``ctx``, leaving ``result``) or ``call``
-    (``module:function``)."""
+    (``module:function``). ``has_effects``: it changes something outside, which no restore takes back."""
 
     kind: Literal["function"] = "function"
     body: str = ""
@@ -87,6 +87,7 @@ class FunctionNode(NodeBase):
     accepts: str = "text"
     sends: str = "text"
     yields: str | None = None
+    has_effects: bool = False
 
 
 class HumanInputNode(NodeBase):

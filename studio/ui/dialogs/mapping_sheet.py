@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from studio.assembly.texts import value_text
@@ -243,10 +243,28 @@ class MappingSheet(QDialog):
 
 
 def open_mapping_sheet(theme: Theme, workspace: Workspace, checkpoint: str, parent: QWidget) -> MappingSheet | None:
-    """Opens the sheet, without blocking; None while the difference is not known."""
+    """Opens the sheet, without blocking; None while the difference is not known: it is opened as soon as it is."""
     found = workspace.run.comparison(checkpoint)
-    if found is None or found.drift is None:
+    if found is None:
+        _Opener(theme, workspace, checkpoint, parent)
+        return None
+    if found.drift is None:
         return None
     sheet = MappingSheet(theme, workspace, checkpoint, found, parent)
     sheet.open()
     return sheet
+
+
+class _Opener(QObject):
+    """Waits until it is known how the drawing differs."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, checkpoint: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._workspace, self._checkpoint, self._over = theme, workspace, checkpoint, parent
+        workspace.run.updated.connect(self._on_run_updated)
+
+    def _on_run_updated(self, _update: object) -> None:
+        if self._workspace.run.comparison(self._checkpoint) is not None:
+            self._workspace.run.updated.disconnect(self._on_run_updated)
+            open_mapping_sheet(self._theme, self._workspace, self._checkpoint, self._over)
+            self.deleteLater()

@@ -9,18 +9,20 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
+from studio.debugger.effects import sentence
 from studio.ui.dialogs.mapping_sheet import open_mapping_sheet
+from studio.ui.inspector.checkpoint_details import add_details
 from studio.ui.inspector.page import InspectorPage
-from studio.ui.inspector.small_parts import Check, Facts
+from studio.ui.inspector.small_parts import Check
 from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
-from studio.ui.widgets.labels import Elided, Label, Prose
-from studio.ui.widgets.restoring import ask_restore
+from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.restoring import ask_fork, ask_restore
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import counted, source_name, target_names
+from studio.ui.widgets.sources import source_name, target_names
 from studio.ui.widgets.text_fields import LineField, TextBox
 
 
@@ -31,10 +33,6 @@ def checkpoint_title(view: CheckpointView) -> str:
     if view.kind == "answers":
         return tr("Checkpoint with answers")
     return tr("Checkpoint after superstep {number}").format(number=view.superstep)
-
-
-def _queued_words(number: int) -> str:
-    return counted(number, tr("1 message"), tr("{count} messages")) if number else tr("nothing")
 
 
 class CheckpointPage(InspectorPage):
@@ -63,6 +61,8 @@ class CheckpointPage(InspectorPage):
             len(run.shared_state),
             self._view().problem,
             found.drift if found is not None else None,
+            run.details(self._id),
+            run.effects(self._id),
         )
         if shown != self._shown:
             self._shown = shown
@@ -83,8 +83,14 @@ class CheckpointPage(InspectorPage):
         ask_restore(self, self.workspace, self._id)
 
     def fork(self) -> None:
-        """Runs a new branch, with the texts that were changed here."""
-        self.workspace.run.fork(self._id)
+        """Runs a new branch, with the texts that were changed here; asks first if that reaches outside."""
+        ask_fork(self.theme, self, self.workspace, self._id)
+
+    def compare(self) -> None:
+        """Compares it with the end of the branch that is shown."""
+        run = self.workspace.run
+        if run.branch is not None:
+            self.workspace.comparison_offered.emit(run.branch, self._id)
 
     def resume(self) -> None:
         """Goes on with the interrupted branch of this checkpoint, on the branch itself."""
@@ -157,7 +163,6 @@ class CheckpointPage(InspectorPage):
         column.addWidget(self._make_buttons())
         self._add_contents(column, view)
         self._add_queued(column)
-        self._add_state(column)
         self.body.add(self._content)
 
     def _add_restorable(self, column: QVBoxLayout, view: CheckpointView) -> None:
@@ -171,6 +176,9 @@ class CheckpointPage(InspectorPage):
             text = tr("Canvas, messages and state then show this moment; Run or Step continues as a new branch.")
             section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
         self._add_drift(section, view)
+        warning = sentence(self.workspace.run.effects(self._id) or ())
+        if warning:
+            section.add(Check(self.theme, "zap", "wait_t", warning, "wait_t"))
         column.addWidget(section)
 
     def _add_drift(self, section: Section, view: CheckpointView) -> None:
@@ -186,8 +194,8 @@ class CheckpointPage(InspectorPage):
         if not sentences and not view.problem:
             text = tr("Same nodes and edges as the open workflow.")
             section.add(Check(self.theme, "circle-check", "done_t", text, "text"))
-        for sentence in sentences:
-            section.add(Check(self.theme, "own:problem", "wait_t", sentence, "wait_t"))
+        for text in sentences:
+            section.add(Check(self.theme, "own:problem", "wait_t", text, "wait_t"))
 
     def map_nodes(self) -> None:
         """Opens the sheet that says what differs and which node is which."""
@@ -215,7 +223,11 @@ class CheckpointPage(InspectorPage):
         self.resume_button.setToolTip(tr("Go on from the last checkpoint, on the same branch"))
         self.resume_button.clicked.connect(self.resume)
         row.addWidget(self.restore_button)
+        self.compare_button = Button(self.theme, tr("Compare…"), "columns-2", small=True)
+        self.compare_button.setToolTip(tr("Compare with the end of the branch that is shown"))
+        self.compare_button.clicked.connect(self.compare)
         row.addWidget(self.fork_button)
+        row.addWidget(self.compare_button)
         row.addWidget(self.resume_button)
         row.addStretch(1)
         self._add_drift_buttons(outer)
@@ -252,16 +264,9 @@ class CheckpointPage(InspectorPage):
 
     def _add_contents(self, column: QVBoxLayout, view: CheckpointView) -> None:
         run = self.workspace.run
-        section = Section(self.theme, tr("Contents"))
-        facts = Facts(self.theme, 110)
-        if run.stands_at(self._id):
-            facts.add(tr("Queued"), _queued_words(len(run.queued)))
-            facts.add(tr("Open requests"), str(len(run.requests)) if run.requests else tr("none"))
-            facts.add(tr("Shared state"), counted(len(run.shared_state), tr("1 key"), tr("{count} keys")))
         parent = next((c for c in run.checkpoints if c.checkpoint == view.parent), None)
-        facts.add(tr("Parent"), checkpoint_title(parent).removeprefix(tr("Checkpoint ")) if parent else tr("none"))
-        section.add(facts)
-        column.addWidget(section)
+        words = checkpoint_title(parent).removeprefix(tr("Checkpoint ")) if parent else tr("none")
+        add_details(self.theme, column, self.workspace, view, words, run.details(self._id))
 
     def _add_queued(self, column: QVBoxLayout) -> None:
         queued = self._queued()
@@ -286,21 +291,3 @@ class CheckpointPage(InspectorPage):
 
     def _on_box_edited(self, message: str, text: object) -> None:
         self.workspace.run.drafts[message] = str(text)
-
-    def _add_state(self, column: QVBoxLayout) -> None:
-        run = self.workspace.run
-        if not run.stands_at(self._id) or not run.shared_state:
-            return
-        section = Section(self.theme, tr("Shared state"))
-        for key, value in run.shared_state.items():
-            row = QWidget()
-            row.setFixedHeight(25)
-            layout = QHBoxLayout(row)
-            layout.setContentsMargins(12, 0, 12, 0)
-            layout.setSpacing(0)
-            name = Label(self.theme, key, "code-small")
-            name.setFixedWidth(110)
-            layout.addWidget(name)
-            layout.addWidget(Elided(self.theme, str(value), "code-small", "text2"), 1)
-            section.add(row)
-        column.addWidget(section)

@@ -25,6 +25,7 @@ def checkpoint_entries(panel: TimelinePanel, spot: Spot) -> list[Entry]:
     return [
         Entry(tr("Restore…"), "history", lambda: panel.restore(key), panel.why_not("restore", key), "Enter"),
         Entry(tr("Fork"), "git-branch", lambda: panel.fork(key), panel.why_not("fork", key), "Shift+Enter"),
+        Entry(tr("Fork with edits…"), "pencil", lambda: panel.fork_edited(key), panel.why_not("fork", key)),
         compare,
         Entry(tr("Name…"), "", lambda: view.edit_name(key), keys="F2"),
         Entry(tr("Tags…"), "tag", lambda: view.edit_tags(key)),

@@ -22,7 +22,7 @@ from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.panel import Panel
-from studio.ui.widgets.restoring import ask_restore
+from studio.ui.widgets.restoring import ask_fork, ask_restore
 from studio.ui.widgets.sources import counted
 
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
@@ -51,18 +51,7 @@ class TimelinePanel(Panel):
         row = QHBoxLayout(content)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self.view = TimelineView(theme)
-        self.view.picked.connect(self._on_view_picked)
-        self.view.restore_requested.connect(self.restore)
-        self.view.fork_requested.connect(self.fork)
-        self.view.branch_requested.connect(self.show_branch)
-        self.view.named.connect(self._on_view_named)
-        self.view.branch_named.connect(self._on_view_branch_named)
-        self.view.pin_requested.connect(self.pin)
-        self.view.menu_requested.connect(self._on_view_menu_requested)
-        self.view.compare_requested.connect(self.compare)
-        self.view.find_requested.connect(self._on_view_find_requested)
-        self.view.tagged.connect(self._on_view_tagged)
+        self.view = self._make_view()
         row.addWidget(self.view, 1)
         row.addWidget(self._make_side())
         self._stack.addWidget(content)
@@ -83,9 +72,25 @@ class TimelinePanel(Panel):
         outer.addWidget(self._legend)
         self.setMinimumHeight(64)
 
+    def _make_view(self) -> TimelineView:
+        view = TimelineView(self.theme)
+        view.picked.connect(self._on_view_picked)
+        view.restore_requested.connect(self.restore)
+        view.fork_requested.connect(self.fork)
+        view.branch_requested.connect(self.show_branch)
+        view.named.connect(self._on_view_named)
+        view.branch_named.connect(self._on_view_branch_named)
+        view.pin_requested.connect(self.pin)
+        view.menu_requested.connect(self._on_view_menu_requested)
+        view.compare_requested.connect(self.compare)
+        view.find_requested.connect(self._on_view_find_requested)
+        view.tagged.connect(self._on_view_tagged)
+        return view
+
     def enter(self, workspace: Workspace) -> None:
         workspace.run.updated.connect(self._on_run_updated)
         workspace.run.found.connect(self._on_run_found)
+        workspace.run.mapping_needed.connect(self._on_run_mapping_needed)
         workspace.run.upkeep_changed.connect(self._on_run_upkeep_changed)
         workspace.run.state_changed.connect(self.refresh)
         workspace.selection.changed.connect(self._on_selection_changed)
@@ -93,6 +98,7 @@ class TimelinePanel(Panel):
     def leave(self, workspace: Workspace) -> None:
         workspace.run.updated.disconnect(self._on_run_updated)
         workspace.run.found.disconnect(self._on_run_found)
+        workspace.run.mapping_needed.disconnect(self._on_run_mapping_needed)
         workspace.run.upkeep_changed.disconnect(self._on_run_upkeep_changed)
         workspace.run.state_changed.disconnect(self.refresh)
         workspace.selection.changed.disconnect(self._on_selection_changed)
@@ -141,10 +147,17 @@ class TimelinePanel(Panel):
             ask_restore(self, self.workspace, chosen)
 
     def fork(self, checkpoint: str | None = None) -> None:
-        """Runs a new branch from a checkpoint (default: the selected one)."""
+        """Runs a new branch from a checkpoint (default: the selected one); asks first if that reaches outside."""
         chosen = checkpoint or self._chosen()
         if self.workspace is not None and chosen is not None and self._may("fork", chosen):
-            self.workspace.run.fork(chosen)
+            ask_fork(self.theme, self, self.workspace, chosen)
+
+    def fork_edited(self, checkpoint: str) -> None:
+        """Opens the sheet of a fork with edits."""
+        if self.workspace is not None:
+            from studio.ui.timeline.fork_sheet import open_fork_sheet
+
+            open_fork_sheet(self.theme, self.workspace, checkpoint, self)
 
     def show_branch(self, branch: str) -> None:
         """Shows a branch at its end, with its forms if it waits for answers."""
@@ -316,6 +329,12 @@ class TimelinePanel(Panel):
         other = self.view.compared if self.view.compared not in (None, chosen) else run.branch
         if other is not None:
             self.compare(other, chosen)
+
+    def _on_run_mapping_needed(self, checkpoint: str) -> None:
+        if self.workspace is not None:
+            from studio.ui.dialogs.mapping_sheet import open_mapping_sheet
+
+            open_mapping_sheet(self.theme, self.workspace, checkpoint, self.window())
 
     def _on_undo_button_clicked(self) -> None:
         if self.workspace is not None:

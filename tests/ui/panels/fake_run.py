@@ -54,10 +54,10 @@ class FakeRun(RunModel):
     def retry(self) -> None:
         self.calls.append(("retry",))
 
-    def restore(self, checkpoint: str) -> None:
+    def restore(self, checkpoint: str, *, recorded: bool = False) -> None:
         self.calls.append(("restore", checkpoint))
 
-    def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None) -> None:
+    def fork(self, checkpoint: str, queued: Mapping[str, str] | None = None, *, recorded: bool = False) -> None:
         texts = self.drafts_at(checkpoint) if queued is None else dict(queued)
         self.calls.append(("fork", checkpoint, texts or None))
 

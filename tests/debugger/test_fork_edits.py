@@ -1,0 +1,35 @@
+"""Typed values of shared state, and what a checkpoint says of a node's conversation."""
+
+from __future__ import annotations
+
+import pytest
+from studio.agents.messages import assistant, user
+from studio.checkpoints import Checkpoint, QueuedMessage
+from studio.checkpoints.usage import Weight
+from studio.debugger.details import details_of
+from studio.debugger.forks import EditProblem, state_value
+from studio.engine.values import Record
+
+
+def test_details_of_a_checkpoint() -> None:
+    talk = (user("Hello"), assistant("Good day"))
+    message = QueuedMessage("m", "internal:writer", None, "go")
+    checkpoint = Checkpoint(
+        "c", messages=(message,), state={"score": 6}, signature="sig",
+        executors={"writer": {"cache": (), "session": {"messages": list(talk)}}, "empty": {}},
+        fan_in={'[["a"], "join"]': (message,)},
+    )  # fmt: skip
+    found = details_of(checkpoint, Weight(3, 4), "print")
+    assert [(w.source, w.target, w.text) for w in found.queued] == [("writer", "", "go")]
+    assert [w.target for w in found.joins] == ["join"]
+    assert [(m.node, m.talk, m.parts) for m in found.memories] == [("writer", talk, ("session",))]
+    assert (found.state, found.weight, found.signature, found.drawing) == ({"score": 6}, Weight(3, 4), "sig", "print")
+
+
+def test_typed_values_of_state() -> None:
+    assert state_value("k", "7", "text") == "7"
+    assert state_value("k", "7", 1) == 7
+    assert state_value("k", '["a"]', []) == ["a"]
+    assert state_value("k", '{"x": 2}', Record("P", {"x": 1})) == Record("P", {"x": 2})
+    with pytest.raises(EditProblem, match="“k” holds data"):
+        state_value("k", "not json", 1)
