@@ -31,7 +31,7 @@ INPUT = "a poem"
 ANSWER = "yes"
 
 
-def workflow() -> Workflow:
+def workflow(delay_ms: float = 8) -> Workflow:
     """A writer, user code, a person, two readers, a join, a critic: seven supersteps, some tenths of a second."""
     names = ("writer", "left", "right", "critic")
     words = [f"word{i} " for i in range(12)]
@@ -53,7 +53,7 @@ def workflow() -> Workflow:
             DirectEdge(id="e3", source="join", target="critic"),
         ),
         offline=OfflineScript.model_validate(
-            {"nodes": {n: {"replies": [{"chunks": [f"{n}: ", *words]}]} for n in names}, "delay_ms": 8}
+            {"nodes": {n: {"replies": [{"chunks": [f"{n}: ", *words]}]} for n in names}, "delay_ms": delay_ms}
         ),
     )
 

@@ -26,12 +26,12 @@ SLOWER = 1.6
 """Several runs at once take longer than one alone."""
 
 
-def next_program(on_loop: OnLoop, script: Callable[[RunModel], Awaitable[None]]) -> list[str]:
+def next_program(on_loop: OnLoop, script: Callable[[RunModel], Awaitable[None]], delay_ms: float = 8) -> list[str]:
     """Opens the workflow as a new program does; gives the sentences of what did not work."""
     problems: list[str] = []
 
     async def main() -> None:
-        document = workflow()
+        document = workflow(delay_ms)
         trust.trust(document)
         workspaces = Workspaces()
         model = workspaces.open(document, None).run
