@@ -6,8 +6,9 @@ from pydantic import JsonValue
 
 from studio.document.model import AgentNode, ToolDecl, Workflow
 from studio.document.tools import target_of
+from studio.export.agent_options import AgentOptions, tool_arguments
 from studio.export.naming import Names
-from studio.export.pretty import Bracket, Expression, Pair, listed, signature, statement, string, value
+from studio.export.pretty import Bracket, Expression, Pair, signature, statement, string, value
 from studio.export.pretty import plain as _plain
 from studio.export.source import FRAMEWORK, Module, docstring, literal, one_line, region, sentence
 
@@ -38,7 +39,7 @@ def agents_module(workflow: Workflow, names: Names, depth: int = 0) -> Module | 
         if tool.name in used:
             module.blocks.append(_tool(module, tool, names.tools[tool.name]))
     for agent in agents:
-        module.blocks.append(_agent(module, agent, names))
+        module.blocks.append(_agent(module, workflow, agent, names))
     return module
 
 
@@ -46,14 +47,17 @@ def _tool(module: Module, tool: ToolDecl, variable: str) -> str:
     module.need(FRAMEWORK, "FunctionTool")
     name, _, function = target_of(tool).partition(":")
     description, before = module.constant(f"{variable.upper()}_DESCRIPTION", tool.description, room=20)
-    items = [Pair("name=", string(tool.name)), Pair("description=", description)]
+    items: list[Expression] = [Pair("name=", string(tool.name)), Pair("description=", description)]
     if tool.approval != "caller" and name:
         where, _, last = name.rpartition(".")
         module.need(f".{where}", last)
         items.append(Pair("func=", f"{last}.{function}"))
     items.append(Pair("input_model=", _plain(value(tool.parameters))))
     if tool.approval == "always":
-        items.append(Pair("approval_mode=", '"always_require"'))
+        items.append('approval_mode="always_require"')
+    for limit in ("max_invocations", "max_invocation_exceptions"):
+        if getattr(tool, limit) is not None:
+            items.append(f"{limit}={getattr(tool, limit)}")
     return f"# tool: {tool.name}\n{before}" + statement(Bracket("FunctionTool(", items), 0, f"{variable} = ")
 
 
@@ -68,25 +72,26 @@ def _filter(module: Module, agent: AgentNode, name: str) -> str:
     )
 
 
-def _agent(module: Module, agent: AgentNode, names: Names) -> str:
+def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names) -> str:
     module.need(FRAMEWORK, "Agent", "SupportsChatGetResponse")
     module.need("typing", "Any")
     name = names.variables[agent.id]
     before = _filter(module, agent, name) if agent.context == "custom" else ""
     instructions, constant = module.constant(f"{name.upper()}_INSTRUCTIONS", agent.instructions, room=30)
-    items: list[Expression] = ["client", instructions, Pair("name=", string(agent.id))]
+    around = AgentOptions(module, workflow, agent, name)
+    items: list[Expression] = [around.client(), instructions, Pair("name=", string(agent.id))]
     if agent.description:
         description, more = module.constant(f"{name.upper()}_DESCRIPTION", agent.description, room=30)
         items.append(Pair("description=", description))
         constant += more
-    tools = [names.tools[t] for t in agent.tools if t in names.tools]
-    if tools:
-        items.append(Pair("tools=", listed(tools)))
-    options = _options(agent)
-    if options:
+    items += tool_arguments(around, [names.tools[t] for t in agent.tools if t in names.tools])
+    chat = [Pair(f"{key}=", _plain(value(option))) for key, option in _options(agent).items()]
+    chat += [pair for pair in around.chat() if isinstance(pair, Pair)]
+    if chat:
         module.need(FRAMEWORK, "ChatOptions")
-        given = [Pair(f"{key}=", _plain(value(option))) for key, option in options.items()]
-        items.append(Pair("default_options=", Bracket("ChatOptions(", given)))
+        items.append(Pair("default_options=", Bracket("ChatOptions(", chat)))
+    items += around.arguments()
+    before += around.before
     head = signature(f"def {name}", ["client: SupportsChatGetResponse[Any]"], "Agent")
     doc = docstring(sentence(agent.name), 1)
     made = statement(Bracket("Agent(", items), 1, "return ")

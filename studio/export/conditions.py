@@ -47,15 +47,25 @@ def _python(module: Module, name: str, owner: str, condition: Condition, paramet
     code = lines_of_result if expression else condition.body
     used = names_in(condition.body) if condition.body.strip() else set()
     lines = [f"# condition: {owner}"]
-    lines.append(pretty.signature(f"{'async ' if waits(condition) else ''}def {name}", parameters, "bool"))
+    returns = _has_return(condition.body)
+    head = f"{'async ' if waits(condition) else ''}def {name}"
+    lines.append(pretty.signature(head, parameters, "Any" if returns else "bool"))
     for given, value in _ROOTS.items():
         if given in used and (given != "state" or len(parameters) == 1):
             function = value.partition("(")[0]
             if function.endswith("_of"):
                 module.need(SUPPORT, function)
             lines.append(f"    {given} = {value.format('message') if given != 'state' else 'None'}")
-    lines += ["    result: Any = None", region(owner, code, 1), "    return bool(result)"]
+    lines += ["    result: Any = None", region(owner, code, 1), f"    return {'result' if returns else 'bool(result)'}"]
     return "\n".join(lines)
+
+
+def _has_return(body: str) -> bool:
+    """Whether statements leave by ``return``."""
+    try:
+        return any(isinstance(node, ast.Return) for node in ast.walk(ast.parse(body)))
+    except SyntaxError:
+        return False
 
 
 def names_in(body: str) -> set[str]:

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from studio.document.lines import pairs
 from studio.document.model import FanInEdge, FunctionNode, HumanInputNode, JoinNode, Node, TemplateNode, Workflow
+from studio.document.turns import joined_token, joins_turns, token_sources, turn_sources
 from studio.document.types import sends, split
 from studio.export import python_types
 from studio.export.conditions import names_in
@@ -15,6 +17,7 @@ from studio.export.pretty import Bracket, Expression, call, listed, signature, s
 from studio.export.source import (
     FRAMEWORK,
     SUPPORT,
+    TURNS,
     Module,
     docstring,
     is_async,
@@ -200,7 +203,16 @@ class _Writing:
     def _template(self, node: TemplateNode) -> None:
         filled, before = self._filled(node, node.text, "TEMPLATE")
         lines = [statement(call("await ctx.send_message", filled), 2)]
+        lines = [*self._no_tokens(node), *lines]
         self._add(node, before, _method("run", "Any", "WorkflowContext[str]", lines))
+
+    def _no_tokens(self, node: Node) -> list[str]:
+        """Lines by which a node that takes anything leaves turn tokens alone; none where no token can come."""
+        sources = token_sources(self.workflow)
+        if not any(target == node.id and source in sources for source, target, _ in pairs(self.workflow)):
+            return []
+        self.module.need(TURNS, "TurnToken")
+        return ["        if isinstance(data, TurnToken):", "            return"]
 
     def _human_input(self, node: HumanInputNode) -> None:
         module = self.module
@@ -215,6 +227,7 @@ class _Writing:
         given: list[Expression] = ["text", string(node.answer_type), *choices]
         question = call("Question", *given, data="data")
         ask = [
+            *self._no_tokens(node),
             statement(filled, 2, "text = "),
             statement(question, 2, "question = "),
             f"        await ctx.request_info(question, {answer})",
@@ -243,6 +256,15 @@ class _Writing:
             sent = "str"
             joined = f"{separator}.join(text_of(item) for item in data)"
             lines = [f"        await ctx.send_message({joined})"]
+        elif joins_turns(self.workflow, node):
+            module.need(SUPPORT, "messages_of")
+            module.need(FRAMEWORK, "Message")
+            module.need(TURNS, "TurnToken")
+            sent = "list[Message] | TurnToken"
+            lines = [
+                "        await ctx.send_message(messages_of(data))",
+                f"        await ctx.send_message(TurnToken({joined_token(self.workflow, node.id)}))",
+            ]
         elif node.merge == "messages":
             module.need(SUPPORT, "messages_of")
             sent = "AgentExecutorRequest"
@@ -260,7 +282,8 @@ class _Writing:
         """What the sources of a join send. Counted by the parts of the annotation, so each import is needed."""
         edges = [e for e in self.workflow.edges if isinstance(e, FanInEdge) and e.target == node.id]
         sources = [n for e in edges for s in e.sources if (n := self.workflow.node(s)) is not None]
-        written = [" | ".join(sends(n)) for n in sources]
+        turning = turn_sources(self.workflow)
+        written = ["messages" if n.id in turning else " | ".join(sends(n)) for n in sources]
         probe = Module("")
         found = [python_types.sent(self.workflow, probe, text) for text in written]
         names = list(dict.fromkeys(part for text in found for part in text.split(" | ") if part != "Never"))

@@ -17,6 +17,7 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.turns import added_nodes, turn_sources
 
 _BUILTINS = frozenset(name for name in dir(builtins) if name.islower())
 _BUILD = frozenset(
@@ -67,6 +68,8 @@ class Names:
     classes: dict[str, str] = field(default_factory=dict)
     conditions: dict[str, str] = field(default_factory=dict)
     tools: dict[str, str] = field(default_factory=dict)
+    turn_sources: frozenset[str] = frozenset()
+    """The nodes that send whole turns, see :mod:`studio.document.turns`."""
 
     @classmethod
     def of(cls, workflow: Workflow) -> Names:
@@ -75,8 +78,9 @@ class Names:
         sessions = {f"{identifier(s, 'session')}_session" for s in _sessions(workflow)}
         taken = {*_BUILD, *_BUILTINS, *modules, *sessions}
         junctions = [edge.id for edge in workflow.edges if isinstance(edge, SwitchEdge | FanOutEdge)]
-        names = cls()
-        for item in [*(node.id for node in workflow.nodes), *junctions]:
+        names = cls(turn_sources=turn_sources(workflow))
+        added = list(added_nodes(workflow))
+        for item in dict.fromkeys([*(node.id for node in workflow.nodes), *junctions, *added]):
             names.variables[item] = _free(identifier(item, "node"), taken, "_node")
         taken |= _MAIN
         for owner, condition in conditions_of(workflow.edges):

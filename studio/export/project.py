@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.document.model import SubWorkflowNode, Workflow
 from studio.document.tools import code_modules
 from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, pyproject, smoke, support
@@ -14,9 +14,11 @@ from studio.export.agents import VARIABLES, agents_module
 from studio.export.layout import layout_file
 from studio.export.main_part import add_main
 from studio.export.naming import Names, identifier
+from studio.export.problems import ExportProblem
 from studio.export.python_types import types_module
 from studio.export.source import (
     SUPPORT,
+    TURNS,
     Module,
     docstring,
     literal,
@@ -26,10 +28,6 @@ from studio.export.source import (
     with_relative_imports,
 )
 from studio.export.workflow_module import FIRST_LINE, workflow_module
-
-
-class ExportProblem(Exception):
-    """The document cannot be exported; the message is a sentence with the way out."""
 
 
 def export_project(
@@ -72,14 +70,13 @@ def _check(workflow: Workflow) -> None:
     if workflow.node(workflow.start or "") is None:
         raise ExportProblem("The workflow has no start node. Mark one node as the start, then export again.")
     for node in workflow.nodes:
-        if node.kind not in RUNNABLE or node.kind == "runner":
-            raise ExportProblem(f"{node.name or node.id} is of a kind ({node.kind}) that cannot be written as code.")
-        if isinstance(node, AgentNode) and node.host == "turn_token":
-            raise ExportProblem(f"{node.name} uses the C# turn token host, which has no Python code yet.")
-        if isinstance(node, AgentNode) and node.mcp_servers:
-            raise ExportProblem(f"{node.name} uses MCP servers, which have no Python code yet.")
         if node.kind == "runner":
-            raise ExportProblem(f"{node.name} is a conversation runner, which has no Python code yet.")
+            raise ExportProblem(
+                f"{node.name} is a conversation runner, which exported code cannot have yet. Draw its agents as nodes "
+                "with a switch between them."
+            )
+        if node.kind not in RUNNABLE:
+            raise ExportProblem(f"{node.name or node.id} is of a kind ({node.kind}) that cannot be written as code.")
 
 
 @dataclass(slots=True)
@@ -89,22 +86,32 @@ class _Project:
     folder: Path | None
     layout: str
     support: set[str] = field(default_factory=set)
+    turns: set[str] = field(default_factory=set)
 
     def files(self, workflow: Workflow) -> dict[str, str]:
         """The files of the package and of those in it: path in the package -> text."""
         files = self._package(workflow, "", 0)
         if self.support:
             files["support.py"] = support.needed("support.py.txt", self.support).text()
+        if self.turns:
+            files["turn_token_host.py"] = support.needed("turn_token_host.py.txt", self.turns).text()
         return files
 
     def _package(self, workflow: Workflow, prefix: str, depth: int) -> dict[str, str]:
         names = Names.of(workflow)
+        awaiting = junctions.awaiting(workflow, names)
+        if awaiting is not None:
+            raise ExportProblem(
+                f"The condition {awaiting[1].name or awaiting[0]} awaits something, which a switch or fan-out of the "
+                "framework cannot do. Put the waiting into a function node in front of it."
+            )
         modules = self._modules(workflow, names, depth)
         first = FIRST_LINE + (f"# layout: {self.layout}\n" if self.layout and not depth else "")
         files = {"__init__.py": f"{docstring(sentence(workflow.name))}\n"}
         for name, module in modules.items():
             files[f"{name}.py"] = module.text(first if name == "workflow" else "")
             self.support |= module.taken_from(SUPPORT)
+            self.turns |= module.taken_from(TURNS)
         self._user_modules(workflow, files)
         found = {f"{prefix}{path}": text for path, text in files.items()}
         for node in workflow.nodes:
@@ -125,7 +132,7 @@ class _Project:
             found["agents"] = agents
         if types is not None:
             found["types"] = types
-        if junctions.any_needed(workflow):
+        if junctions.any_state_junction(workflow, names):
             found["junctions"] = _junctions(depth)
         if any(".state" in module.sources for module in found.values()):
             found["state"] = _state(workflow)

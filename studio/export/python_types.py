@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from studio.document.model import TypeDecl, Workflow
 from studio.document.types import WITH_TEXT, item_type, split
-from studio.export.source import FRAMEWORK, SUPPORT, Module, docstring, literal
+from studio.export.source import FRAMEWORK, SUPPORT, TURNS, Module, docstring, literal
 
 _PLAIN = {
     "text": "str",
@@ -24,6 +24,7 @@ _MESSAGES = {
     "request": "AgentExecutorRequest",
     "response": "AgentExecutorResponse",
     "reply": "AgentResponse",
+    "content": "Content",
 }
 _JSON = {
     "string": "str",
@@ -75,6 +76,9 @@ def _one(workflow: Workflow, module: Module, name: str) -> str:
     if name in _MESSAGES:
         module.need(FRAMEWORK, _MESSAGES[name].removeprefix("list[").rstrip("]"))
         return _MESSAGES[name]
+    if name == "turn_token":
+        module.need(TURNS, "TurnToken")
+        return "TurnToken"
     if any(declared.name == name for declared in workflow.types):
         module.need(".types", name)
         return name

@@ -16,6 +16,7 @@ from studio.export.pretty import INDENT
 
 FRAMEWORK = "agent_framework"
 SUPPORT = ".support"
+TURNS = ".turn_token_host"
 SHARED = (".support", ".runner", ".turn_token_host", ".hosted_agent")
 """Modules that only the outermost package has."""
 

@@ -35,15 +35,19 @@ def _parts(file: str) -> tuple[tuple[_Part, ...], dict[str, str], frozenset[str]
                 names |= {alias.name: "." * statement.level + (statement.module or "") for alias in statement.names}
             case ast.Import():
                 modules |= {alias.name for alias in statement.names}
-            case ast.Expr() if parts:  # the text under a constant belongs to it
-                before = parts.pop()
-                parts.append(_Part(before.name, f"{before.text}\n{_lines(lines, statement)}", before.uses))
+            case ast.Expr() if parts:  # a text or call under a definition belongs to it
+                before, text = parts.pop(), isinstance(statement.value, ast.Constant)
+                joined = f"{before.text}{chr(10) if text else chr(10) * 3}{_lines(lines, statement)}"
+                parts.append(_Part(before.name, joined, before.uses | _used(statement)))
             case ast.Expr() if number == 0:
                 continue
             case _:
-                used = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
-                parts.append(_Part(_defined(statement), _lines(lines, statement), frozenset(used)))
+                parts.append(_Part(_defined(statement), _lines(lines, statement), _used(statement)))
     return tuple(parts), names, frozenset(modules), ast.get_docstring(tree) or ""
+
+
+def _used(statement: ast.stmt) -> frozenset[str]:
+    return frozenset(n.id for n in ast.walk(statement) if isinstance(n, ast.Name))
 
 
 def _lines(lines: list[str], statement: ast.stmt) -> str:

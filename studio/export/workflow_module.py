@@ -13,12 +13,13 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.turns import collector_id, first_token, start_id
 from studio.document.types import yields
 from studio.export import conditions, junctions
 from studio.export.executors import MODULES
 from studio.export.naming import Names, conditions_of, identifier
 from studio.export.pretty import Bracket, Expression, Pair, call, listed, signature, statement, string
-from studio.export.source import FRAMEWORK, Module
+from studio.export.source import FRAMEWORK, TURNS, Module
 
 FIRST_LINE = "# exported workflow: format 1\n"
 
@@ -31,7 +32,7 @@ def workflow_module(workflow: Workflow, names: Names, depth: int = 0) -> Module:
     module.need("collections.abc", "Callable")
     module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Executor", "Workflow", "WorkflowBuilder")
     for edge in workflow.edges:
-        stateful = isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge)
+        stateful = junctions.reads_shared_state(edge)
         for owner, condition in conditions_of([edge]):
             conditions.function(module, owner, names.conditions[owner], condition, stateful)
     module.blocks.append(_Builder(workflow, names, module).function())
@@ -64,15 +65,30 @@ class _Builder:
             lines.append("    client = client_factory()")
         lines += self._sessions()
         lines += [statement(self._executor(node), 1, f"{self._variable(node.id)} = ") for node in _used_nodes(workflow)]
+        lines += self._start()
         lines += junctions.built(module, workflow, self._names)
         lines += _selections(workflow, self._names)
         builder = Bracket("WorkflowBuilder(", self._arguments())
-        if not workflow.edges:
+        first = start_id(workflow)
+        if not workflow.edges and first is None:
             return "\n".join([*lines, statement(builder, 1, "return ", ".build()")])
         lines += ["    return (", statement(builder, 2)]
+        if first is not None:
+            ends = (self._variable(first), self._variable(workflow.start or ""))
+            lines.append(statement(call(".add_edge", *ends), 2))
         for edge in workflow.edges:
             lines += [statement(written, 2) for written in edge_calls(module, edge, self._names)]
         return "\n".join([*lines, "        .build()", "    )"])
+
+    def _start(self) -> list[str]:
+        """The node in front of a start that works in turns."""
+        first, start = start_id(self._workflow), self._workflow.node(self._workflow.start or "")
+        if first is None or not isinstance(start, AgentNode):
+            return []
+        self._module.need(TURNS, "ChatStartExecutor")
+        emit = first_token(start)
+        given = {} if emit == "run" else {"emit_events": str(emit)}
+        return [statement(call("ChatStartExecutor", string(first), **given), 1, f"{self._variable(first)} = ")]
 
     def _variable(self, node_id: str) -> str:
         return self._names.variables[node_id]
@@ -104,7 +120,19 @@ class _Builder:
         module.need(f".{MODULES[node.kind]}", name)
         return call(name)
 
+    def _turn_token_executor(self, node: AgentNode) -> Bracket:
+        """The host that works in turns; options that have their defaults are not written."""
+        self._module.need(TURNS, "TurnTokenAgentExecutor")
+        arguments: list[Expression] = [f"agents.{self._variable(node.id)}(client)"]
+        changed = node.turn_token.model_dump(exclude={"first_token"}, exclude_defaults=True)
+        if changed:
+            self._module.need(TURNS, "AgentHostOptions")
+            arguments.append(call("AgentHostOptions", **{name: str(value) for name, value in changed.items()}))
+        return Bracket("TurnTokenAgentExecutor(", [*arguments, Pair("id=", string(node.id))])
+
     def _agent_executor(self, node: AgentNode) -> Bracket:
+        if node.host == "turn_token":
+            return self._turn_token_executor(node)
         name = self._variable(node.id)
         arguments: list[Expression] = [f"agents.{name}(client)", Pair("id=", string(node.id))]
         if node.context != "full":
@@ -124,7 +152,7 @@ class _Builder:
             outputs = "all"
         return [
             Pair("name=", string(identifier(workflow.name).replace("_", "-"))),
-            f"start_executor={self._variable(workflow.start or '')}",
+            f"start_executor={self._variable(start_id(workflow) or workflow.start or '')}",
             f"max_iterations={workflow.max_supersteps}",
             "checkpoint_storage=storage",
             Pair("output_from=", self._designated(outputs)),
@@ -161,7 +189,7 @@ def _selections(workflow: Workflow, names: Names) -> list[str]:
     """Inner functions of ``build()`` that choose the targets of fan-outs."""
     lines: list[str] = []
     for edge in workflow.edges:
-        if isinstance(edge, FanOutEdge) and edge.selection and not junctions.is_needed(edge):
+        if isinstance(edge, FanOutEdge) and edge.selection and not junctions.is_needed(edge, names):
             lines += [
                 "",
                 signature(f"def {_selection(edge, names)}", ["data: Any", "targets: list[str]"], "list[str]", 1),
@@ -183,7 +211,7 @@ def _selection(edge: FanOutEdge, names: Names) -> str:
 
 def edge_calls(module: Module, edge: Edge, names: Names) -> list[Bracket]:
     """The calls on the builder that make an edge group."""
-    if isinstance(edge, SwitchEdge | FanOutEdge) and junctions.is_needed(edge):
+    if junctions.is_needed(edge, names):
         return junctions.edges(edge, names)
     at = names.variables
     match edge:
@@ -191,7 +219,10 @@ def edge_calls(module: Module, edge: Edge, names: Names) -> list[Bracket]:
             condition = {"condition": names.conditions[edge.id]} if edge.id in names.conditions else {}
             return [call(".add_edge", at[edge.source], at[edge.target], **condition)]
         case FanInEdge():
-            return [call(".add_fan_in_edges", listed([at[s] for s in edge.sources]), at[edge.target])]
+            collected = {s: at[collector_id(edge, s)] for s in edge.sources if s in names.turn_sources}
+            into = [call(".add_edge", at[source], collector) for source, collector in collected.items()]
+            sources = listed([collected.get(s, at[s]) for s in edge.sources])
+            return [*into, call(".add_fan_in_edges", sources, at[edge.target])]
         case FanOutEdge():
             source, targets = at[edge.source or ""], listed([at[t] for t in edge.targets])
             if edge.selection:

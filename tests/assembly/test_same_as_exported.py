@@ -15,6 +15,7 @@ from studio.agents.messages import AgentUpdate
 from studio.agents.offline import Server, serve
 from studio.assembly import served_model
 from studio.assembly.texts import plain_value
+from studio.document.agent_options import Compaction, ContextProvider, MiddlewareDecl, ToolLoop
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     DirectEdge,
@@ -39,12 +40,19 @@ from studio.settings.places import resource
 
 from tests.assembly.running import Bench, script
 from tests.assembly.test_kinds import SCORE, agent, contains, direct, function, show, workflow
+from tests.assembly.test_turns import SWITCH, host, joined, routed
 
 Line = tuple[str, str]
 
 
 def _text(data: Any) -> str:
-    return data if isinstance(data, str) else json.dumps(plain_value(data), sort_keys=True)
+    plain = plain_value(data)
+    return plain if isinstance(plain, str) else json.dumps(plain, sort_keys=True)
+
+
+def _by_node(lines: list[Line]) -> dict[str, list[str]]:
+    """Outputs of one node come in order; nodes of one superstep run at once."""
+    return {node: [text for other, text in lines if other == node] for node, _ in lines}
 
 
 async def drawn(bench: Bench, flow: Workflow, data: str, answers: Mapping[str, Any]) -> list[Line]:
@@ -222,6 +230,51 @@ def _record(accepts: str) -> Workflow:
     return workflow([function("rate", "result = Score(7)", sends="Score"), use, show()], types=(SCORE,))
 
 
+_LAYERS: dict[str, Any] = {
+    "providers": (ContextProvider(kind="text", text="Be kind.", adds="user"), ContextProvider(kind="history")),
+    "compaction": Compaction(strategy="sliding_window", keep_last=2),
+    "tool_loop": ToolLoop(max_iterations=3),
+    "parallel_tool_calls": False,
+    "tool_choice": "auto",
+    "store_per_call": True,
+}
+
+
+def _middleware() -> Workflow:
+    body = "seen = len(context.messages)\nawait call_next()\nprint(seen)"
+    return workflow([agent("a", middleware=(MiddlewareDecl(body=body, name="Count"),))], offline=script(a=["x"]))
+
+
+def _turns() -> dict[str, tuple[Workflow, str, Mapping[str, Any]]]:
+    """Agents that work in turns, with all that a run adds around them."""
+    state = Condition(rule=Rule(op="equals", path="state.mode", value="strict"))
+    stateful = SWITCH.model_copy(update={"cases": (SwitchCase(id="c", condition=state, target="yes"),)})
+    selection = FanOutEdge(id="fo", source="a", targets=("yes", "no"), selection={"no": contains("fine")})
+    quiet = host("b", emit_agent_update_events=False, emit_agent_response_events=True)
+    inner = workflow(
+        [host("inner", emit_agent_response_events=True, first_token="off")], offline=script(inner=["inside"]), id="in"
+    )
+    template = TemplateNode(id="t", name="T", text="<{text}>")
+    found: dict[str, Workflow] = {
+        "turn chain": workflow([host("a"), host("b")], offline=script(a=["draft"], b=[{"echo": "seen: "}])),
+        "turn options": workflow(
+            [host("a", forward_incoming_messages=False, reassign_other_agents_as_users=False), quiet],
+            offline=script(a=["draft"], b=[{"echo": "seen: "}]),
+        ),
+        "turn switch": routed([SWITCH], "good work"),
+        "turn switch default": routed([SWITCH], "bad"),
+        "turn state": routed([stateful], "x", state=(StateDecl(key="mode", initial="strict"),)),
+        "turn edges": routed([direct("a", "yes", contains("good")), direct("a", "no", contains("fine"))], "good, fine"),
+        "turn selection": routed([selection], "fine"),
+        "turn join": joined("messages", host("c")),
+        "turn join texts": joined("texts", show(), separator=" + "),
+        "turn join request": joined("messages", agent("c")),
+        "turn inside": workflow([SubWorkflowNode(id="sub", name="Sub", embedded=inner), show()]),
+        "turn template": workflow([host("a"), template, show()], offline=script(a=["x"])),
+    }
+    return {name: (flow, "topic", {}) for name, flow in found.items()}
+
+
 NOTHING: Mapping[str, Any] = {}
 # fmt: off
 DRAWN: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
@@ -297,6 +350,9 @@ DRAWN: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
 # fmt: on
 
 
+DRAWN |= _turns()
+DRAWN["layers"] = (workflow([agent("a", **_LAYERS)], offline=script(a=["x y"])), "t", NOTHING)
+DRAWN["middleware"] = (_middleware(), "t", NOTHING)
 CASES = dict(DRAWN)
 
 
@@ -315,4 +371,4 @@ async def test_both_give_the_same_outputs(name: str, bench: Bench, project: Any,
     flow, data, answers = CASES[name]
     here = await drawn(bench, flow, data, answers)
     there = await exported(project(flow), await served(flow), data, answers)
-    assert here == there
+    assert _by_node(here) == _by_node(there)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.document.agent_options import ContextProvider
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
@@ -19,6 +20,7 @@ from studio.document.model import (
     HumanInputNode,
     JoinNode,
     ModuleDecl,
+    RunnerNode,
     StateDecl,
     SubWorkflowNode,
     SwitchCase,
@@ -199,10 +201,19 @@ def test_an_export_names_no_folder_of_this_machine(tmp_path: Path) -> None:
     assert not any(word in text for text in files.values() for word in ("sk-", str(tmp_path)))
 
 
-@pytest.mark.parametrize("node", [AgentNode(id="a", name="A", host="turn_token"), SubWorkflowNode(id="a", name="A")])
-def test_what_cannot_be_written_is_said(node: Any) -> None:
-    with pytest.raises(ExportProblem, match="A "):
-        export_project(Workflow(start="a", nodes=(node,)))
+def test_what_cannot_be_written_is_said() -> None:
+    history = ContextProvider(kind="history", store="sqlite")
+    awaits = Condition(kind="python", name="slow", body="result = await nothing()")
+    switch = SwitchEdge(id="s", source="a", cases=(SwitchCase(id="c", condition=awaits, target="b"),), default="b")
+    documents = {
+        "has no workflow inside": Workflow(start="a", nodes=(SubWorkflowNode(id="a", name="A"),)),
+        "conversation runner": Workflow(start="a", nodes=(RunnerNode(id="a", name="A"),)),
+        "history in a sqlite": Workflow(start="a", nodes=(AgentNode(id="a", name="A", providers=(history,)),)),
+        "slow awaits": Workflow(start="a", nodes=(function("a", ""), function("b", "")), edges=(switch,)),
+    }
+    for words, workflow in documents.items():
+        with pytest.raises(ExportProblem, match=words):
+            export_project(workflow)
 
 
 @pytest.mark.parametrize("layout", [False, True])
