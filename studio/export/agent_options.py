@@ -15,6 +15,47 @@ from studio.export.source import FRAMEWORK, Module, docstring, one_line, region
 _REFERENCE = "env:"
 
 
+_STRATEGIES = {
+    "truncation": "TruncationStrategy",
+    "sliding_window": "SlidingWindowStrategy",
+    "tool_calls": "SelectiveToolCallCompactionStrategy",
+    "tool_results": "ToolResultCompactionStrategy",
+    "summarizing": "SummarizationStrategy",
+    "token_budget": "TokenBudgetComposedStrategy",
+    "context_window": "ContextWindowCompactionStrategy",
+}
+"""Strategy of the document -> class of the framework."""
+_TOKENS = "tokenizer=CharacterEstimatorTokenizer()"
+
+
+def _settings(name: str, given: options.Compaction) -> list[str]:
+    """The arguments of a strategy."""
+    match name:
+        case "truncation":
+            unit = [_TOKENS] if given.unit == "tokens" else []
+            kept = [f"preserve_system={given.keep_system}", f"preserve_first_user_group={given.keep_first_user}"]
+            return [f"max_n={given.most}", f"compact_to={given.target}", *unit, *kept]
+        case "sliding_window":
+            return [f"keep_last_groups={given.keep_last}", f"preserve_system={given.keep_system}"]
+        case "tool_calls" | "tool_results":
+            return [f"keep_last_tool_call_groups={given.keep_tools}"]
+        case "summarizing":
+            prompt = [f"prompt={string(given.prompt)}"] if given.prompt.strip() else []
+            limits = [f"target_count={given.target}", f"threshold={given.slack}"]
+            return ["client=client", *limits, *prompt, f"max_summary_input_tokens={given.input_tokens}"]
+        case "token_budget":
+            return [f"token_budget={given.budget}", _TOKENS]
+    return [
+        f"max_context_window_tokens={given.window}",
+        f"max_output_tokens={given.output}",
+        _TOKENS,
+        f"tool_eviction_threshold={given.tools_at}",
+        f"truncation_threshold={given.truncate_at}",
+        f"keep_last_tool_call_groups={given.keep_tools}",
+        f"preserve_first_user_group={given.keep_first_user}",
+    ]
+
+
 class AgentOptions:
     """Writes the options of one agent: definitions in front of its function, and arguments in it."""
 
@@ -115,52 +156,12 @@ class AgentOptions:
     # -------------------------------------------------------------------------------------------------- compaction
 
     def _strategy(self, name: str, given: options.Compaction) -> Bracket:
-        need, tokens = self._module.need, "tokenizer=CharacterEstimatorTokenizer()"
-        if name in ("token_budget", "context_window") or (name == "truncation" and given.unit == "tokens"):
-            need(FRAMEWORK, "CharacterEstimatorTokenizer")
-        kind, arguments = {
-            "truncation": (
-                "TruncationStrategy",
-                [
-                    f"max_n={given.most}",
-                    f"compact_to={given.target}",
-                    *([tokens] if given.unit == "tokens" else []),
-                    f"preserve_system={given.keep_system}",
-                    f"preserve_first_user_group={given.keep_first_user}",
-                ],
-            ),
-            "sliding_window": (
-                "SlidingWindowStrategy",
-                [f"keep_last_groups={given.keep_last}", f"preserve_system={given.keep_system}"],
-            ),
-            "tool_calls": ("SelectiveToolCallCompactionStrategy", [f"keep_last_tool_call_groups={given.keep_tools}"]),
-            "tool_results": ("ToolResultCompactionStrategy", [f"keep_last_tool_call_groups={given.keep_tools}"]),
-            "summarizing": (
-                "SummarizationStrategy",
-                [
-                    "client=client",
-                    f"target_count={given.target}",
-                    f"threshold={given.slack}",
-                    *([f"prompt={string(given.prompt)}"] if given.prompt.strip() else []),
-                    f"max_summary_input_tokens={given.input_tokens}",
-                ],
-            ),
-            "token_budget": ("TokenBudgetComposedStrategy", [f"token_budget={given.budget}", tokens]),
-            "context_window": (
-                "ContextWindowCompactionStrategy",
-                [
-                    f"max_context_window_tokens={given.window}",
-                    f"max_output_tokens={given.output}",
-                    tokens,
-                    f"tool_eviction_threshold={given.tools_at}",
-                    f"truncation_threshold={given.truncate_at}",
-                    f"keep_last_tool_call_groups={given.keep_tools}",
-                    f"preserve_first_user_group={given.keep_first_user}",
-                ],
-            ),
-        }[name]
+        need = self._module.need
+        kind = _STRATEGIES[name]
         need(FRAMEWORK, kind)
-        written: list[Expression] = [*arguments]
+        written: list[Expression] = [*_settings(name, given)]
+        if any("CharacterEstimatorTokenizer" in str(setting) for setting in written):
+            need(FRAMEWORK, "CharacterEstimatorTokenizer")
         if name == "token_budget":
             written.append(Pair("strategies=", listed([self._strategy(step, given) for step in given.steps])))
             written.append(f"early_stop={given.stop_early}")
