@@ -68,8 +68,8 @@ class FindPanel(Panel):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY)
-        self._kept = 0
-        """Row to come back to when a search is done."""
+        self._kept, self._goes_on = -1, False
+        """Row to come back to when a search is done (-1: none), and whether its hit is shown then."""
         self._dress_table()
         self._lay_out()
         self._connect()
@@ -112,7 +112,7 @@ class FindPanel(Panel):
         workspace.document.changed.disconnect(self._on_document_changed)
 
     def show_workspace(self) -> None:
-        self._kept = 0
+        self._kept = -1
         self._search()
 
     def restyle(self) -> None:
@@ -237,23 +237,29 @@ class FindPanel(Panel):
 
     # ---- slots
     def _on_query_changed(self, _changed: object = None) -> None:
-        self._kept = 0
+        self._kept = -1
         self._timer.start()
 
     def _on_document_changed(self, _changes: object) -> None:
         if self.needle.text():
-            self._kept = max(0, self.table.currentIndex().row())
+            self._kept = self.table.currentIndex().row()
             self._timer.start()
 
     def _on_searcher_finished(self, problem: str) -> None:
         self._tell(problem)
-        if self._kept and self.rows.rowCount():
-            row = min(self._kept, self.rows.rowCount() - 1)
-            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            blocked = self.table.selectionModel().blockSignals(True)
-            self.table.selectionModel().setCurrentIndex(self.rows.index(row, 0), flags)
-            self.table.selectionModel().blockSignals(blocked)
-            self.table.viewport().update()
+        kept, goes_on = self._kept, self._goes_on
+        self._kept, self._goes_on = -1, False
+        if kept < 0 or not self.rows.rowCount():
+            return
+        row = min(kept, self.rows.rowCount() - 1)
+        if goes_on:
+            self.table.selectRow(row)
+            return
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        blocked = self.table.selectionModel().blockSignals(True)
+        self.table.selectionModel().setCurrentIndex(self.rows.index(row, 0), flags)
+        self.table.selectionModel().blockSignals(blocked)
+        self.table.viewport().update()
 
     def _on_needle_return_pressed(self) -> None:
         if self._timer.isActive():
@@ -280,9 +286,8 @@ class FindPanel(Panel):
             self.step(1)
             return
         if self._replace([hit for row in rows if (hit := self.rows.hit(row)) is not None]):
+            self._kept, self._goes_on = rows[0], True
             self._search()
-            if self.rows.rowCount():
-                self.table.selectRow(min(rows[0], self.rows.rowCount() - 1))
 
     def _on_replace_all_clicked(self) -> None:
         if self._timer.isActive() or self._searcher.working:

@@ -97,6 +97,7 @@ def test_replace_one_then_the_next(show: Show, workspace: Workspace, qtbot: QtBo
     panel.instead.setText("text")
     panel.step(1)
     panel.replace.click()
+    qtbot.waitUntil(lambda: not panel._searcher.working)
     writer = workspace.document.workflow.node("writer")
     assert isinstance(writer, AgentNode)
     assert "Give your text a score" in writer.instructions
@@ -120,6 +121,7 @@ def test_replace_all_is_one_step(show: Show, workspace: Workspace, qtbot: QtBot)
     assert count > 4
     panel.instead.setText("study")
     panel.replace_all.click()
+    qtbot.waitUntil(lambda: not panel._searcher.working)
     assert panel.rows.rowCount() == 0
     stack = workspace.document.undo_stack
     assert stack.count() == 1

@@ -67,7 +67,7 @@ def test_versions_are_compared_and_brought_back(page: WorkflowPage, qtbot: QtBot
     panel = window.sides.versions
     assert [row.on_disk for row in panel.versions.items] == [True, False, False]
     compared = page.workspace.compared
-    with qtbot.waitSignal(compared.changed):
+    with qtbot.waitSignal(compared.changed, timeout=20_000):
         rect = panel.version_list.visualRect(panel.versions.index(2, 0))
         qtbot.mouseClick(panel.version_list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert compared.found is not None
@@ -103,7 +103,7 @@ def test_the_comparison_follows_edits(page: WorkflowPage, qtbot: QtBot) -> None:
     assert compared.found is not None
     assert compared.found.changes == ()
     assert not page.compare_bar.restore.isEnabled()
-    with qtbot.waitSignal(compared.changed):
+    with qtbot.waitSignal(compared.changed, timeout=20_000):
         page.workspace.document.execute(commands.new_node(page.workspace.document.workflow, "agent")[0], "Add")
     assert compared.found.count("added") == 1
     page.compare_bar.step(1)
@@ -116,7 +116,7 @@ def test_a_version_that_cannot_be_read_is_said(page: WorkflowPage, qtbot: QtBot)
     window.sides.show_panel("versions")
     panel = window.sides.versions
     panel.compare(panel.versions.items[1])
-    qtbot.waitUntil(lambda: "Reading" not in panel.said.plain)
+    qtbot.waitUntil(lambda: "Reading" not in panel.said.plain, timeout=20_000)
     assert panel.said.plain == "The file is not a workflow of Superstep Studio."
     assert page.workspace.compared.found is None
 
