@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.model import Workflow
+from studio.document.problems import Problem
 from studio.ui.inspector.option_facts import facts_of
 from studio.ui.inspector.target import MIXED, Target
 from studio.ui.text import tr
@@ -72,6 +73,8 @@ class Form(QObject):
         if facts is not None:
             field.set_facts(facts.words, bool(facts.not_exported))
         field.reset.connect(lambda b=binding: self.target.write(b.name, self.target.default(b.name)))
+        # Queued: the fix may take the button away that asks for it.
+        field.fix_requested.connect(lambda b=binding: self._on_fix_requested(b), Qt.ConnectionType.QueuedConnection)
         if isinstance(editor, LineField | TextBox):
             editor.undo_requested.connect(self.workspace.document.undo_stack.undo)
             editor.redo_requested.connect(self.workspace.document.undo_stack.redo)
@@ -200,10 +203,20 @@ class Form(QObject):
 
     def _show_problem(self, binding: Binding) -> None:
         if binding.refusal:
+            binding.field.set_fix("")
             binding.field.set_problem("error", binding.refusal)
             return
-        found = next((p for p in self.target.problems() if p.field == binding.name), None)
+        found = self._problem_of(binding.name)
+        binding.field.set_fix(found.fix.text if found is not None and found.fix is not None else "")
         if found is None:
             binding.field.set_problem("error", "")
         else:
             binding.field.set_problem(found.severity, found.message)
+
+    def _problem_of(self, name: str) -> Problem | None:
+        return next((p for p in self.target.problems() if p.field == name), None)
+
+    def _on_fix_requested(self, binding: Binding) -> None:
+        found = self._problem_of(binding.name)
+        if found is not None and found.fix is not None:
+            self.workspace.document.execute(found.fix.edit, found.fix.text.removesuffix("…"))

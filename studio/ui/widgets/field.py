@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import CheckBox
+from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.labels import Label, Prose
 
 Severity = Literal["error", "warning", "info"]
@@ -67,7 +67,9 @@ class ResetArrow(QWidget):
 
 
 class _Note(QWidget):
-    """A problem under the field: icon and sentence."""
+    """A problem under the field: a sentence, and a button for its fix."""
+
+    fix_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,6 +78,23 @@ class _Note(QWidget):
         layout.setContentsMargins(0, 4, 0, 0)
         self._label = Prose(theme, "", "small", "fail_t", 15, self)
         layout.addWidget(self._label)
+        self._fix: Button | None = None
+
+    def show_fix(self, text: str) -> None:
+        """The text of the button; "" for none."""
+        if self._fix is None:
+            if not text:
+                return
+            self._fix = Button(self._theme, "", kind="link", parent=self)
+            self._fix.clicked.connect(self.fix_requested)
+            layout = self.layout()
+            assert layout is not None
+            layout.addWidget(self._fix)
+            layout.setAlignment(self._fix, Qt.AlignmentFlag.AlignLeft)
+        self._fix.setText(text)
+        self._fix.setAccessibleName(text)
+        self._fix.setVisible(bool(text))
+        self._fix.updateGeometry()
 
     def show_note(self, severity: Severity, message: str) -> None:
         self._label.set_tone({"error": "fail_t", "warning": "wait_t", "info": "run_t"}[severity])
@@ -87,6 +106,8 @@ class Field(QWidget):
     """Label above, editor, then hint and problem. ``side`` is the room at both sides (the editor's own edge is 1)."""
 
     reset = Signal()
+    fix_requested = Signal()
+    """The fix of the problem that is shown was chosen."""
 
     def __init__(
         self,
@@ -123,6 +144,7 @@ class Field(QWidget):
         self._hint.setVisible(bool(hint))  # in the layout first: without a parent it would flash as a window
         self._note = _Note(theme, self)
         self._note.hide()
+        self._note.fix_requested.connect(self.fix_requested)
         layout.addWidget(self._note)
         editor.setAccessibleName(title)
 
@@ -163,6 +185,10 @@ class Field(QWidget):
     def add_button(self, button: QWidget) -> None:
         """Puts a small button at the right end of the label row."""
         self._row.addWidget(button)
+
+    def set_fix(self, text: str) -> None:
+        """Offers a fix under the problem; "" for none."""
+        self._note.show_fix(text)
 
     def set_problem(self, severity: Severity, message: str) -> None:
         """Shows a problem under the editor; "" takes it away."""
@@ -205,6 +231,7 @@ class CheckField(QWidget):
 
     edited = Signal(object)
     reset = Signal()
+    fix_requested = Signal()
 
     def __init__(self, theme: Theme, title: str, hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,6 +265,7 @@ class CheckField(QWidget):
         column.addWidget(self._hint)
         self._note = _Note(theme, self)
         self._note.hide()
+        self._note.fix_requested.connect(self.fix_requested)
         column.addWidget(self._note)
         outer.addLayout(column, 1)
         self.box.clicked.connect(self._on_box_clicked)
@@ -277,6 +305,10 @@ class CheckField(QWidget):
         self.box.setWhatsThis(words)
         self._left_out.setToolTip(words)
         self._left_out.setVisible(not_exported)
+
+    def set_fix(self, text: str) -> None:
+        """Offers a fix under the problem; "" for none."""
+        self._note.show_fix(text)
 
     def set_problem(self, severity: Severity, message: str) -> None:
         """Shows a problem under the hint."""

@@ -125,6 +125,24 @@ def test_problems_stand_under_their_field(show: Show, workspace: Workspace, qtbo
     assert "Publisher" in form(panel).field("body").problem  # type: ignore[union-attr]
 
 
+def test_a_fix_stands_under_its_field(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    panel = show(InspectorPanel)
+    workspace.selection.select(("writer",))
+    workspace.document.execute(SetFields("nodes", "writer", {"tools": ("check_citation", "gone")}), "Change")
+    workspace.problems.refresh()
+    field = form(panel).field("tools")
+    assert isinstance(field, Field)
+    assert "gone" in field.problem
+    fix = field._note._fix
+    assert fix is not None
+    assert (fix.text(), fix.isHidden()) == ("Remove it", False)
+    fix.click()
+    qtbot.waitUntil(lambda: writer(workspace).tools == ("check_citation",))
+    workspace.problems.refresh()
+    assert field.problem == ""
+    assert fix.isHidden()
+
+
 def test_changed_marker_and_reset(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
     panel = show(InspectorPanel)
     workspace.selection.select(("writer",))
