@@ -114,7 +114,9 @@ class Report:
     def _tell_result(self, session: RunSession, state: RunState, outputs: list[object]) -> None:
         self._say(f"The run is {state.value}.")
         for data in outputs:
-            print(_text(data), file=self._out)
+            text = _text(data)
+            if text or not isinstance(data, AgentUpdate):  # an update may carry calls alone
+                print(text, file=self._out)
         if self._usage is not None and self._usage.cost is not None:
             self._say(f"Cost: {_money(self._usage.cost)}")
         if state in (RunState.FAILED, RunState.CANCELLED) and not self._stream:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from studio.agents.messages import AgentReply, AgentUpdate, ToolCall, ToolResult
+from studio.agents.messages import AgentReply, AgentUpdate, ToolCall, ToolResult, assistant
 from studio.assembly import compile_plan
 from studio.checkpoints import MemoryStore
-from studio.document.agent_options import TurnTokenSettings
+from studio.document.agent_options import RunnerAgent, TurnTokenSettings
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
@@ -19,6 +19,8 @@ from studio.document.model import (
     FanOutEdge,
     JoinNode,
     Node,
+    OfflineScript,
+    RunnerNode,
     StateDecl,
     SubWorkflowNode,
     SwitchCase,
@@ -28,6 +30,7 @@ from studio.document.model import (
 )
 from studio.engine import events as ev
 from studio.engine.codec import Codec
+from studio.engine.gate import Hooks, Replaced
 
 from tests.assembly.running import Bench, Ran, script
 from tests.assembly.test_kinds import agent, contains, direct, function, show, workflow
@@ -199,7 +202,7 @@ async def test_a_join_of_hosts_starts_the_next_turn_with_all_messages(bench: Ben
     assert ran.outputs[-1][1].text == "after two"
     quiet = await bench.run(joined("messages", host("c", emit_agent_update_events=False)), "topic")
     assert sent(quiet, "j")[-1] == ("token", None)
-    assert [n for n, _ in quiet.outputs] == ["s", "a", "b"]
+    assert sorted(n for n, _ in quiet.outputs) == ["a", "b", "s"]
 
 
 async def test_a_join_of_texts_takes_the_answer_of_each_turn(bench: Bench) -> None:
@@ -287,3 +290,23 @@ async def test_a_turn_goes_on_from_a_checkpoint_in_a_new_plan(bench: Bench) -> N
     await again.engine.run(checkpoint=middle, store=store, events=events)
     outputs = [(e.node, e.data.text) for e in events if isinstance(e, ev.OutputYielded)]
     assert outputs[-1] == ("c", "after two")
+
+
+class Rewrites(Hooks):
+    """Puts another answer in the place of each agent's."""
+
+    async def after_model_call(self, node: str, reply: Any, inside: tuple[str, ...]) -> Replaced | None:
+        return Replaced(AgentReply((assistant(reply.text.upper(), node),)))
+
+
+async def test_a_debugger_may_replace_the_answer_of_a_turn(bench: Bench) -> None:
+    inner = RunnerAgent(id="x", name="X", instructions="You are x.")
+    nodes: list[Node] = [
+        host("a", forward_incoming_messages=False, emit_agent_response_events=True),
+        RunnerNode(id="r", name="R", agents=(inner,)),
+    ]
+    offline = OfflineScript(nodes={"a": {"replies": ["quiet"]}, "r/x": {"replies": [{"echo": "heard "}]}})
+    flow = workflow(nodes, offline=offline)
+    result = await compile_plan(flow, bench.source.services(flow)).engine.run("in", gate=Rewrites())
+    replies = [data.text for data in result.outputs if isinstance(data, AgentReply)]
+    assert replies == ["QUIET", "HEARD QUIET"]

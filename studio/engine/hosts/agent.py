@@ -26,8 +26,7 @@ from studio.checkpoints import PendingRequest
 from studio.engine.context import Context
 from studio.engine.errors import BuildArgumentError, WorkflowError
 from studio.engine.executor import Executor, Handler, ResponseHandler
-from studio.engine.gate import Replaced
-from studio.engine.hosts.hooks import NodeHooks
+from studio.engine.hosts.hooks import NodeHooks, answer_of
 from studio.engine.types import CONTENT, ListOf, UnionOf
 
 ContextFilter = Callable[[list[Message]], "Sequence[Message] | Awaitable[Sequence[Message]]"]
@@ -159,12 +158,7 @@ class AgentHost(Executor):
         listened = ctx.scope.emit is not None or ctx.gate is not None
         hooks = NodeHooks(ctx) if listened else None
         reply = await self.agent.run(messages, session=self.session, updates=updates, hooks=hooks)
-        if ctx.scope.after_model_call is not None:
-            replaced = await ctx.scope.after_model_call(self.id, reply, ctx.inside)
-            if type(replaced) is Replaced:
-                taken: AgentReply = replaced.value
-                return taken
-        return reply
+        return await answer_of(self.id, reply, ctx)
 
     # ---------------------------------------------------------------------------------------- questions, answers
 

@@ -18,9 +18,21 @@ from studio.engine.events import (
     ToolFinished,
     ToolStarted,
 )
+from studio.engine.gate import Replaced
 from studio.engine.results import Invocation
 
 _tokens_arrived = maker(TokensArrived)
+
+
+async def answer_of(node: str, reply: AgentReply, ctx: Context) -> AgentReply:
+    """The answer of an agent's turn, or what the gate puts in its place."""
+    if ctx.scope.after_model_call is None:
+        return reply
+    replaced = await ctx.scope.after_model_call(node, reply, ctx.inside)
+    if type(replaced) is not Replaced:
+        return reply
+    taken: AgentReply = replaced.value
+    return taken
 
 
 class NodeHooks:

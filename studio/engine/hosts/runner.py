@@ -19,7 +19,7 @@ from studio.agents.runner.response import TurnResponse
 from studio.agents.runner.sessions import MemorySessions
 from studio.engine.context import Context
 from studio.engine.executor import Executor, Handler
-from studio.engine.hosts.hooks import NodeHooks
+from studio.engine.hosts.hooks import NodeHooks, answer_of
 from studio.engine.hosts.turn_rules import reassigned
 from studio.engine.types import ListOf, UnionOf
 
@@ -93,10 +93,10 @@ class RunnerHost(Executor):
             hooks=NodeHooks(ctx) if listened else None,
         )
         self._waiting = ()
-        reply = AgentReply(response.messages, response.usage, "stop")
+        reply = await answer_of(self.id, AgentReply(response.messages, response.usage, "stop"), ctx)
         if not ctx.streaming:
             ctx.yield_output(reply)
-        ctx.send(AgentResponse(self.id, reply, (*given, *response.messages)), purpose="response")
+        ctx.send(AgentResponse(self.id, reply, (*given, *reply.messages)), purpose="response")
 
     @staticmethod
     def _told(ctx: Context) -> Callable[[RunnerEvent], None]:

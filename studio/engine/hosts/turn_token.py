@@ -26,7 +26,7 @@ from studio.engine.context import Context
 from studio.engine.errors import WorkflowError
 from studio.engine.executor import Executor, Handler, ResponseHandler
 from studio.engine.hosts.agent import CANCELLED, RunnableAgent
-from studio.engine.hosts.hooks import NodeHooks
+from studio.engine.hosts.hooks import NodeHooks, answer_of
 from studio.engine.hosts.turn_rules import DuplicateRequest, MessageIds, portable, reassigned, unserviced
 from studio.engine.types import ListOf, Type
 from studio.engine.values import ResetChat, ResetNode, TurnToken
@@ -183,6 +183,7 @@ class TurnTokenHost(Executor):
         listened = ctx.scope.emit is not None or ctx.gate is not None
         hooks = NodeHooks(ctx) if listened else None
         reply = await self.agent.run(messages, session=self._session, updates=updates, hooks=hooks)
+        reply = await answer_of(self.id, reply, ctx)
         if not emit:
             return reply
         return AgentReply(
