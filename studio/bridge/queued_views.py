@@ -9,7 +9,7 @@ from studio.bridge.run_views import QueuedView
 from studio.checkpoints import QueuedMessage
 from studio.debugger.forks import QueueEdits, edited
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
-from studio.document.turns import collector_id
+from studio.document.turns import collector_id, start_id
 
 
 def queued_views(queued: Iterable[QueuedMessage], workflow: Workflow | None, edits: QueueEdits) -> list[QueuedView]:
@@ -24,7 +24,7 @@ def _view(message: QueuedMessage, workflow: Workflow | None, *, changed: bool) -
     return QueuedView(
         message.id,
         message.source,
-        message.target,
+        message.target or _start_behind(workflow, message.source),
         tuple(edge.id for edge in workflow.edges if _carries(edge, message)) if workflow is not None else (),
         type_name(message.data),
         value_text(message.data),
@@ -32,6 +32,11 @@ def _view(message: QueuedMessage, workflow: Workflow | None, *, changed: bool) -
         changed,
         message.purpose,
     )
+
+
+def _start_behind(workflow: Workflow | None, source: str) -> str | None:
+    """The start, for what the node in front of it sends: no edge of the drawing leads there."""
+    return workflow.start if workflow is not None and source == start_id(workflow) else None
 
 
 def _carries(edge: Edge, message: QueuedMessage) -> bool:
