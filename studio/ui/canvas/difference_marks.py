@@ -5,16 +5,19 @@ A sign at the corner says the same as the colour: + new, ~ changed, − gone; wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Qt
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from studio.document.difference import Difference
 from studio.document.geometry import sizes_of
-from studio.document.lines import lines
+from studio.document.lines import Line, lines
 from studio.document.model import Workflow
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, Look
 from studio.ui.paint import scene_font
@@ -26,11 +29,23 @@ LAYER = 7.0
 GAP = 5.0
 """Room between an item and its mark."""
 SIGN = 16.0
+AT_ONCE, PIECE = 200, 0.004
+"""More differences than the first are marked in pieces of so many seconds."""
 LEAST_READABLE = 0.3
 """Zoom below which names and signs are left out."""
 _TOKENS = {"added": "done", "removed": "fail", "changed": "wait", "moved": "muted"}
 _TINTS = {"added": "done_s", "removed": "fail_s", "changed": "wait_s", "moved": "canvas"}
 _SIGNS = {"added": "+", "removed": "−", "changed": "~"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ghosts:
+    """What is only in the older document: names at their places, lines, and where everything was."""
+
+    gone: frozenset[str]
+    names: tuple[tuple[QRectF, str], ...]
+    lost: tuple[Line, ...]
+    places: dict[str, QRectF]
 
 
 class DifferenceItem(QGraphicsItem):
@@ -128,6 +143,12 @@ class DifferenceMarks(QObject):
         self._scene = scene
         self._item: DifferenceItem | None = None
         self._shown: Difference | None = None
+        self._ghosts: _Ghosts | None = None
+        self._work: Iterator[None] = iter(())
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._go_on)
         scene.refreshed.connect(self._on_scene_refreshed)
         scene.about_to_clear.connect(self._take_out)
 
@@ -138,7 +159,7 @@ class DifferenceMarks(QObject):
 
     def show_difference(self, found: Difference | None) -> None:
         """Marks another difference, or none."""
-        self._shown = found
+        self._shown, self._ghosts = found, None
         if found is None:
             self._take_out()
             return
@@ -146,44 +167,70 @@ class DifferenceMarks(QObject):
             self._item = DifferenceItem(self._scene.look)
             self._scene.addItem(self._item)
         self._scene.flush()
-        self._item.show_marks(*self._marks(found))
+        self._begin()
 
     def paint_far(self, painter: QPainter) -> None:
         """The same over the far picture."""
         if self._item is not None:
             self._item.paint(painter)
 
-    def _marks(
-        self, found: Difference
-    ) -> tuple[dict[str, list[QRectF]], list[tuple[QRectF, str]], dict[str, list[QPainterPath]]]:
+    def _begin(self) -> None:
+        """Works out the marks: of few differences at once, of many in pieces."""
+        self._timer.stop()
+        if self._shown is not None:
+            self._work = self._marking(self._shown)
+            if len(self._shown.changes) <= AT_ONCE:
+                deque(self._work, maxlen=0)
+            else:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        end = perf_counter() + PIECE
+        while perf_counter() < end:
+            if next(self._work, self) is self:
+                return
+        self._timer.start()
+
+    def _marking(self, found: Difference) -> Iterator[None]:
         rects: dict[str, list[QRectF]] = {}
         routes: dict[str, list[QPainterPath]] = {}
-        names: list[tuple[QRectF, str]] = []
         gone: list[str] = []
-        edges = self._scene.line_layer.items
-        for change in found.changes:
+        edges, items = self._scene.line_layer.items, self._scene.items_by_id
+        for number, change in enumerate(found.changes):
+            if number % 50 == 49:
+                yield
             for marked in change.marked:
-                item = self._scene.items_by_id.get(marked)
-                if change.what == "removed" or (item is None and marked not in edges):
-                    gone.append(marked)
-                elif item is not None:
+                item = items.get(marked) if change.what != "removed" else None
+                if item is not None:
                     rects.setdefault(change.what, []).append(item.rect.adjusted(-GAP, -GAP, GAP, GAP))
+                elif change.what == "removed" or marked not in edges:
+                    gone.append(marked)
                 elif change.what != "moved":
                     routes.setdefault(change.what, []).append(_path(edges[marked].points))
+        names: list[tuple[QRectF, str]] = []
         if gone:
-            places, called = _places(found.old), _names(found.old)
-            for item_id in gone:
-                if item_id in places and item_id in called:
-                    rects.setdefault("removed", []).append(places[item_id])
-                    names.append((places[item_id], called[item_id]))
-            routes.setdefault("removed", []).extend(self._lost_lines(found.old, frozenset(gone), places))
-        return rects, names, routes
+            ghosts = self._ghosts_of(found, frozenset(gone))
+            names = list(ghosts.names)
+            rects["removed"] = [rect for rect, _ in names]
+            routes["removed"] = self._lost_lines(ghosts)
+        yield
+        if self._item is not None:
+            self._item.show_marks(rects, names, routes)
 
-    def _lost_lines(self, old: Workflow, gone: frozenset[str], places: dict[str, QRectF]) -> list[QPainterPath]:
+    def _ghosts_of(self, found: Difference, gone: frozenset[str]) -> _Ghosts:
+        """What is gone does not change while the same two documents are compared."""
+        if self._ghosts is None or self._ghosts.gone != gone:
+            places, called = _places(found.old), _names(found.old)
+            names = tuple((places[i], called[i]) for i in sorted(gone) if i in places and i in called)
+            lost = tuple(line for line in lines(found.old) if line.id in gone)
+            self._ghosts = _Ghosts(gone, names, lost, places)
+        return self._ghosts
+
+    def _lost_lines(self, ghosts: _Ghosts) -> list[QPainterPath]:
         paths = []
-        for line in lines(old):
-            ends = [self._rect(end, places) for end in (line.source, line.target)] if line.id in gone else []
-            if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+        for line in ghosts.lost:
+            ends = [self._rect(end, ghosts.places) for end in (line.source, line.target)]
+            if ends[0] is not None and ends[1] is not None:
                 path = QPainterPath(ends[0].center())
                 path.lineTo(ends[1].center())
                 paths.append(path)
@@ -195,9 +242,10 @@ class DifferenceMarks(QObject):
 
     def _on_scene_refreshed(self, moved: bool) -> None:
         if moved and self._item is not None and self._shown is not None:
-            self._item.show_marks(*self._marks(self._shown))
+            self._begin()
 
     def _take_out(self) -> None:
+        self._timer.stop()
         if self._item is not None:
             self._scene.removeItem(self._item)
             self._item = None

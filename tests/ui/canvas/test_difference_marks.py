@@ -47,8 +47,7 @@ def view(make_canvas: Make, qtbot: QtBot) -> CanvasView:
 
 
 def item_of(view: CanvasView) -> DifferenceItem:
-    assert view.difference.item is not None
-    return view.difference.item
+    return view.difference.item or DifferenceItem(view.canvas_scene.look)
 
 
 def test_marks(view: CanvasView) -> None:
@@ -84,6 +83,17 @@ def test_marks_are_seen_near_and_far(view: CanvasView) -> None:
         seen = {QColor(image.pixel(x, y)).name() for x in range(0, 1000, 1) for y in range(250, 500, 3)}
         assert wanted.name() in seen, zoom
     assert view.level == Level.FAR
+
+
+def test_many_differences_are_marked_in_pieces(make_canvas: Make, qtbot: QtBot) -> None:
+    nodes = tuple(AgentNode(id=f"n{i}", name=f"N{i}") for i in range(400))
+    places = {f"n{i}": Place(x=i % 20 * 220, y=i // 20 * 120) for i in range(400)}
+    made = make_canvas(Workflow(id="w", nodes=nodes, places=places))
+    assert made.workspace is not None
+    others = tuple(node.model_copy(update={"instructions": "x"}) for node in nodes[1:])
+    made.workspace.compared.compare(Workflow(id="w", nodes=others, places=places), "before")
+    qtbot.waitUntil(lambda: len(item_of(made).rects.get("changed", ())) == 399, timeout=20_000)
+    assert len(item_of(made).rects["added"]) == 1
 
 
 def test_marks_are_not_picked(view: CanvasView, qtbot: QtBot) -> None:
