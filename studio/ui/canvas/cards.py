@@ -79,6 +79,8 @@ def subtitle_of(workflow: Workflow, node: Node) -> str:
             words = [node.model or node.profile or tr("default model")]
             if node.tools:
                 words.append(counted(len(node.tools), tr("1 tool"), tr("{count} tools")))
+            if node.mcp_servers:
+                words.append(counted(len(node.mcp_servers), tr("1 MCP server"), tr("{count} MCP servers")))
             if node.host == "turn_token":
                 words.append(tr("turn token"))
             return " · ".join(words)
@@ -218,11 +220,12 @@ def _footer(view: NodeView | None) -> tuple[tuple[str, str], ...]:
     if view is None or not view.invocations or view.status in ("idle", "queued"):
         return ()
     parts: list[tuple[str, str]] = []
-    if view.invocations > 1:
+    paid = view.usage is not None and view.usage.cost is not None and bool(view.usage.cost.amounts)
+    if view.invocations > 1 and not paid:  # the badge says it too, and a card has room for three
         parts.append(("", f"×{view.invocations}"))
     if tokens := tokens_short(view.usage):
         parts.append(("tokens", tokens))
-    if view.usage is not None and view.usage.cost is not None and view.usage.cost.amounts:
+    if paid:
         parts.append(("cost", cost_words(view.usage)))
     if view.seconds or view.status not in ("running", "stopped"):
         parts.append(("clock", seconds_text(view.seconds)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.edits import Edit
@@ -171,6 +171,16 @@ class Cards(QWidget):
             self.cards[-1].set_open(True)
             if not self.cards[-1].form.focus("name"):
                 self.cards[-1].form.focus("key")
+            QTimer.singleShot(0, self, self._show_last)  # once the new card has its place
+
+    def _show_last(self) -> None:
+        """Brings the newest card to the top of the page."""
+        around = self.parentWidget()
+        while around is not None and not isinstance(around, QScrollArea):
+            around = around.parentWidget()
+        if around is not None and self.cards:
+            top = self.cards[-1].mapTo(around.widget(), QPoint(0, 0)).y()
+            around.verticalScrollBar().setValue(top - 4)
 
     def remove(self, index: int) -> None:
         """Takes an item out."""

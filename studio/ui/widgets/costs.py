@@ -14,9 +14,10 @@ _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def money(amount: Decimal, currency: str) -> str:
-    """ "$0.0124", "€3.50", "12.00 CHF": two places, more where the amount is small."""
-    places = 2 if amount >= 1 or not amount else 4 if amount >= Decimal("0.001") else 6
-    text = f"{amount:.{places}f}"
+    """ "$0.0124", "€3.50", "12.00 CHF": two places, and three figures where the amount is small."""
+    places = 2 if not amount else max(2, 2 - amount.adjusted())
+    whole, _, rest = f"{amount:.{places}f}".partition(".")
+    text = f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
     sign = _SIGNS.get(currency)
     return f"{sign}{text}" if sign else f"{text} {currency}"
 
