@@ -178,8 +178,9 @@ class Cards(QWidget):
         around = self.parentWidget()
         while around is not None and not isinstance(around, QScrollArea):
             around = around.parentWidget()
-        if around is not None and self.cards:
-            top = self.cards[-1].mapTo(around.widget(), QPoint(0, 0)).y()
+        content = around.widget() if around is not None else None
+        if around is not None and content is not None and self.cards:
+            top = self.cards[-1].mapTo(content, QPoint(0, 0)).y()
             around.verticalScrollBar().setValue(top - 4)
 
     def remove(self, index: int) -> None:
