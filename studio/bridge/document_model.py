@@ -97,6 +97,7 @@ class DocumentModel(QObject):
         path: Path | None = None,
         parent: QObject | None = None,
         clock: Callable[[], float] = monotonic,
+        stack: QUndoStack | None = None,
     ) -> None:
         super().__init__(parent)
         self._clock = clock
@@ -108,7 +109,7 @@ class DocumentModel(QObject):
         self._workflow = workflow
         self._path = path
         self._step = ""
-        self.undo_stack = QUndoStack(self)
+        self.undo_stack = stack if stack is not None else QUndoStack(self)
         self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.inner_document import InnerDocument
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_files import open_runs, remove_runs, runs_size, salvaged, set_aside
 from studio.bridge.run_model import RunModel
@@ -53,11 +54,18 @@ class Workspaces:
 
     def open(self, workflow: Workflow, path: Path | None, *, journal: bool = True) -> Workspace:
         """A workspace for a document; its past runs are listed as soon as they are read."""
-        document = DocumentModel(workflow, path)
-        workspace = Workspace(document, RunModel(self._services(document)))
-        workspace.mcp.connect_to(lambda: self.source.mcp, lambda: self._source is not None)
+        workspace = self._open_document(DocumentModel(workflow, path))
         if journal:
             workspace.keep_journal()
+        return workspace
+
+    def open_inside(self, outer: Workspace, node_id: str) -> Workspace:
+        """A workspace for the workflow inside a node; it is closed before the one around it."""
+        return self._open_document(InnerDocument(outer.document, node_id))
+
+    def _open_document(self, document: DocumentModel) -> Workspace:
+        workspace = Workspace(document, RunModel(self._services(document)))
+        workspace.mcp.connect_to(lambda: self.source.mcp, lambda: self._source is not None)
         self._open.append(workspace)
         workspace.code_trusted.connect(partial(self._warm, workspace))
         self.warm_up()

@@ -206,6 +206,8 @@ VIEW = (
     Action("view.minimap", "Minimap", "View", 1, "", ("Ctrl+Shift+M",), why_not=on_workflow, checkable=True),
     Action("view.snap", "Snap to grid", "View", 1, "", ("Shift+G",), context="canvas", why_not=on_workflow,
            checkable=True),
+    Action("view.up", "Workflow around this one", "View", 1, "", ("Alt+Up",), why_not=on_workflow,
+           hint="Back out of a sub-workflow, to its node"),
     Action("view.left", "Left side", "View", 2, "", ("Alt+1",), ("Ctrl+Alt+1",), why_not=on_workflow, checkable=True),
     Action("view.bottom", "Bottom panels", "View", 2, "", ("Alt+2",), ("Ctrl+Alt+2",), why_not=on_workflow,
            checkable=True),

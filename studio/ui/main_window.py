@@ -230,7 +230,7 @@ class MainWindow(QMainWindow):
         self.sides.layouts.remember()
         self._memory.geometry = bytes(self.saveGeometry().data()).hex()
         memory.save(self._memory)
-        paths = [*self._session, *(page.workspace.document.path for page in self.files.pages())]
+        paths = dict.fromkeys([*self._session, *(page.workspace.document.path for page in self.files.documents())])
         recent.keep_session([path for path in paths if path is not None])
         self.hide()
         self.closed.emit()

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QModelIndex, QObject, QThreadPool, Signal
 from PySide6.QtWidgets import QAbstractItemView, QListView, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
+from studio.bridge.inner_document import InnerDocument
 from studio.bridge.workspace import Workspace
 from studio.document.difference import ItemChange
 from studio.files import FileProblem, kept_versions, read_workflow
@@ -104,7 +105,7 @@ class VersionsPanel(Panel):
             return
         document = self.workspace.document
         rows = [VersionRow(v.path, v.saved, v.size) for v in kept_versions(document.workflow.id)]
-        if document.path is not None:
+        if document.path is not None and not isinstance(document, InnerDocument):
             with suppress(OSError):
                 status = document.path.stat()
                 rows.insert(0, VersionRow(document.path, status.st_mtime, status.st_size, on_disk=True))

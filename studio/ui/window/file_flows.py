@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.bridge.inner_document import InnerDocument
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.workspace import Workspace
 from studio.document.edits import Batch, ReplaceAll, SetWorkflow
@@ -30,6 +31,7 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.window.disk_watch import DiskWatch
 from studio.ui.window.document_tabs import DocumentTabs
+from studio.ui.window.inside import InnerPages, WayBack, is_inner
 from studio.ui.window.workflow_page import WorkflowPage
 
 _log = logging.getLogger(__name__)
@@ -41,6 +43,8 @@ class OpensWorkspaces(Protocol):
     providers: ProviderModel
 
     def open(self, workflow: Workflow, path: Path | None) -> Workspace: ...
+
+    def open_inside(self, outer: Workspace, node_id: str) -> Workspace: ...
 
     def close(self, workspace: Workspace) -> None: ...
 
@@ -64,6 +68,7 @@ class FileFlows(QObject):
         self._stamps: dict[WorkflowPage, Stamp] = {}
         self._told: dict[WorkflowPage, Stamp] = {}
         """What was on disk when its change was last told."""
+        self._inside = InnerPages(theme, workspaces, self.pages)
         self._watch = DiskWatch(self._watched, self)
         self._watch.touched.connect(self._look_at_files)
 
@@ -71,6 +76,10 @@ class FileFlows(QObject):
     def pages(self) -> list[WorkflowPage]:
         """The open workflows, in the order of the tabs."""
         return [page for page in self._tabs.pages() if isinstance(page, WorkflowPage)]
+
+    def documents(self) -> list[WorkflowPage]:
+        """Those of them that have a file, or will have one: not what is inside another workflow."""
+        return [page for page in self.pages() if not is_inner(page)]
 
     def new(self) -> WorkflowPage:
         """An empty workflow in a new tab."""
@@ -97,7 +106,7 @@ class FileFlows(QObject):
         if found.before is None:
             self._show(runnable(found.workflow).model_copy(update={"id": uuid4().hex}), None)
             return
-        open_now = (page for page in self.pages() if page.workspace.document.workflow == found.before)
+        open_now = (page for page in self.documents() if page.workspace.document.workflow == found.before)
         page = next(open_now, None)
         if page is None:
             page = self._show(found.before, None)
@@ -119,7 +128,7 @@ class FileFlows(QObject):
         file = file.absolute()
         if file.suffix.lower() in PICTURES:
             return self._open_picture(file)
-        for page in self.pages():
+        for page in self.documents():
             if page.workspace.document.path == file:
                 self._tabs.show_page(page)
                 return page
@@ -136,16 +145,56 @@ class FileFlows(QObject):
         return None if found is None else self._show(found[0].model_copy(update={"id": uuid4().hex}), None)
 
     def open_sub_workflow(self, page: WorkflowPage, node_id: str) -> None:
-        """Opens the file of a linked sub-workflow node; an embedded one has no file."""
+        """Opens a sub-workflow node: the file of a linked one; what is embedded in a tab of its own, whose edits are
+        steps of this document."""
         document = page.workspace.document
         node = document.workflow.node(node_id)
         if not isinstance(node, SubWorkflowNode):
             return
         if not node.path:
-            self.said.emit(tr("{name} is kept inside this file and has no tab.").format(name=node.name))
+            if node.embedded is not None:
+                self._open_inside(page, node_id)
             return
         folder = document.path.parent if document.path is not None else self._folder()
         self.open(folder / node.path)
+
+    def _open_inside(self, outer: WorkflowPage, node_id: str) -> None:
+        page = self._inside.find(outer, node_id)
+        if page is not None:
+            self._tabs.show_page(page)
+            return
+        page = self._inside.made(outer, node_id)
+        document = page.workspace.document
+        assert isinstance(document, InnerDocument)
+        self._tabs.add(page, page.title, "own:sub-workflow", tr("Inside {name}").format(name=outer.title))
+        describe = partial(self._describe, page)
+        document.changed.connect(describe)
+        document.dirty_changed.connect(describe)
+        document.gone.connect(partial(self._close_soon, page))
+        page.workspace.document_offered.connect(self.new_from_run)
+        if isinstance(page.way_back, WayBack):
+            page.way_back.chosen.connect(partial(self.go_up, page))
+        self.opened.emit(page)
+
+    def go_up(self, page: WorkflowPage, levels: int = 1) -> None:
+        """Shows the workflow around this one, and the node that it is in."""
+        found = self._inside.around(page, levels)
+        if found is None:
+            self.said.emit(tr("This workflow is not inside another one."))
+            return
+        outer, node_id = found
+        self._tabs.show_page(outer)
+        outer.canvas.setFocus()
+        outer.workspace.selection.reveal(node_id)
+
+    def _close_soon(self, page: WorkflowPage) -> None:
+        """What a page showed is gone; its document is in the middle of saying so."""
+        QTimer.singleShot(0, page, partial(self._close_if_gone, page))
+
+    def _close_if_gone(self, page: WorkflowPage) -> None:
+        document = page.workspace.document
+        if page in self.pages() and isinstance(document, InnerDocument) and not document.there:
+            self._close(page, None)
 
     def recover(self, found: Recovery) -> WorkflowPage | None:
         """Opens what a program that died left: the saved document, and the unsaved changes as one step on top."""
@@ -166,6 +215,7 @@ class FileFlows(QObject):
     # ---- save
     def save(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
         """Saves into the document's file, or asks for one; ``then`` runs only after it is saved."""
+        page = self._inside.outermost(page)
         path = page.workspace.document.path
         if path is None:
             self.save_as(page, then)
@@ -174,6 +224,7 @@ class FileFlows(QObject):
 
     def save_as(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
         """Asks for a file and saves into it."""
+        page = self._inside.outermost(page)
         suggestion = self._folder() / f"{file_name(page.title)}{SUFFIX}"
         path = page.workspace.document.path
         choose_target(self._window, path or suggestion, partial(self._write, page, then=then))
@@ -181,7 +232,7 @@ class FileFlows(QObject):
     # ---- close
     def close(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
         """Closes a tab; with unsaved changes it asks first. ``then`` runs only if the tab was closed."""
-        if not page.workspace.document.dirty:
+        if is_inner(page) or not page.workspace.document.dirty:
             self._close(page, then)
             return
         self._tabs.show_page(page)
@@ -199,7 +250,7 @@ class FileFlows(QObject):
 
     def close_all(self, then: Callable[[], None]) -> None:
         """Asks about every document with unsaved changes; ``then`` runs when none is left that wants to stay open."""
-        dirty = [page for page in self.pages() if page.workspace.document.dirty]
+        dirty = [page for page in self.documents() if page.workspace.document.dirty]
         if dirty:
             self.close(dirty[0], partial(self.close_all, then))
         else:
@@ -228,11 +279,11 @@ class FileFlows(QObject):
 
     # ---- changes on disk
     def _watched(self) -> list[Path]:
-        return [path for page in self.pages() if (path := page.workspace.document.path) is not None]
+        return [path for page in self.documents() if (path := page.workspace.document.path) is not None]
 
     def _look_at_files(self) -> None:
         """Tells of files that are no longer what was read or saved here."""
-        for page in self.pages():
+        for page in self.documents():
             path, stamp = page.workspace.document.path, self._stamps.get(page)
             if path is None or stamp is None or not path.exists():
                 continue
@@ -360,6 +411,8 @@ class FileFlows(QObject):
         )
 
     def _close(self, page: WorkflowPage, then: Callable[[], None] | None) -> None:
+        for inner in self._inside.directly_in(page):
+            self._close(inner, None)
         self.closing.emit(page)
         workspace = page.workspace
         self._stamps.pop(page, None)

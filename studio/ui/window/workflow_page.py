@@ -44,6 +44,8 @@ class WorkflowPage(DocumentPage):
         self._fit_timer = QTimer(self)
         self._fit_timer.setSingleShot(True)
         self._fit_timer.setInterval(0)
+        self.way_back: QWidget | None = None
+        """Of a workflow inside another one: the names of those around it, above the canvas."""
         self.saved_text = ""
         """When the work was last put away: "Saved 14:12", "Autosaved 14:12"."""
         workspace.setParent(self)

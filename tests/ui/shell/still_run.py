@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.inner_document import InnerDocument
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
@@ -56,6 +57,9 @@ class StillWorkspaces:
         if self._journal:
             made.keep_journal()
         return made
+
+    def open_inside(self, outer: Workspace, node_id: str) -> Workspace:
+        return Workspace(InnerDocument(outer.document, node_id), StillRun())
 
     def close(self, workspace: Workspace) -> None:
         if workspace.autosave is not None:
