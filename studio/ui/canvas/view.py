@@ -402,8 +402,15 @@ class CanvasView(Pointing):
             return
         self.canvas_scene.set_focus_id(item_id)
         self.show_rect(self.canvas_scene.bounds((item_id,)))
-        if self.workspace is not None:
-            self.setAccessibleDescription(item_words(self.canvas_scene, self.workspace, item_id))
+        self._describe_focus()
+
+    def _describe_focus(self) -> None:
+        """What a screen reader says of the focused item: as it is now, not as it was when the focus came."""
+        focus = self.canvas_scene.focus_id
+        if focus is not None and self.workspace is not None and not self.canvas_scene.later.busy:
+            words = item_words(self.canvas_scene, self.workspace, focus)
+            if words != self.accessibleDescription():
+                self.setAccessibleDescription(words)
 
     def start_align(self) -> None:
         """The next arrow aligns the selection, with Shift it distributes it; Enter puts middles in line."""
@@ -465,6 +472,7 @@ class CanvasView(Pointing):
     def _on_scene_refreshed_names(self, moved: bool) -> None:
         if moved:
             self._describe()
+        self._describe_focus()
         if self._renewed:
             self._renewed = False
             self.show_all()

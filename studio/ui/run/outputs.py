@@ -47,6 +47,7 @@ class OutputCard(QWidget):
         row.addWidget(copy)
         column.addLayout(row)
         self.box = TextBox(theme, lines=1, line_height=18)
+        self.box.setAccessibleName(tr("Output of {name}").format(name=short(name_of(workflow, view.node))))
         self.box.max_lines = 40
         self.box.show_value(view.text)
         self.box.setPlaceholderText(tr("No text"))

@@ -254,3 +254,11 @@ def test_frame_around_the_selection(make_canvas: Make) -> None:
     group = _workflow(view).groups[0]
     assert group.members == ("a", "b")
     assert group.id in view.canvas_scene.items_by_id
+
+
+def test_what_is_said_of_the_focused_node_follows_the_drawing(make_canvas: Callable[[Workflow], CanvasView]) -> None:
+    view = make_canvas(small())
+    view.set_focus("b")
+    assert "0 inputs" in view.accessibleDescription()
+    view.connect_items("a", "b")
+    assert "1 input" in view.accessibleDescription()
