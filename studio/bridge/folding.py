@@ -70,6 +70,8 @@ class RunViews:
         """Whether the superstep failed: its outputs do not count."""
         self._asked_by: dict[str, list[InvocationView]] = {}
         """Open request -> the invocations that wait for its answer: who asked, and the sub-workflows around it."""
+        self._asked_from: dict[str, tuple[str, ...]] = {}
+        """Request -> the path of the inner node that asks, for those of sub-workflows."""
         self._changed = _Changed()
 
     def fold(self, event: ev.Event) -> None:
@@ -315,7 +317,9 @@ class RunViews:
     def _request_raised(self, event: ev.RequestRaised) -> None:
         if any(r.request == event.request for r in self.requests):
             return
-        self.requests.append(request_view(event, self._superstep, self._schemas))
+        form = request_view(event, self._superstep, self._schemas)
+        form.path = self._asked_from.get(event.request, ())
+        self.requests.append(form)
         self._changed.parts.add("requests")
         self._mark_asking(event)
         node = self._node(event.inside[0] if event.inside else event.node)
@@ -399,6 +403,9 @@ class RunViews:
         self._piece(event.invocation, StreamPiece(kind, event.error or value_text(event.result), title, event.call_id))
 
     def _node_event(self, event: ev.NodeEvent) -> None:
+        if event.kind == "request_from":  # the innermost workflow tells it first
+            self._asked_from.setdefault(event.data["request"], (*event.inside, event.node, event.data["node"]))
+            return
         view = self._invocation(event.invocation)
         if view is None:
             return

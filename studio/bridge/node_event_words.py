@@ -25,6 +25,13 @@ def node_event_words(event: NodeEvent) -> str:
             return _rolled_back(data)
         case "limit_reached":
             return f"The limit {str(data.get('limit', '')).replace('_', ' ')} is reached: {data.get('detail')}."
+        case "pinned":
+            origin = f" from {data['origin']}" if data.get("origin") else ""
+            return f"Pinned reply{origin}: the node was not called."
+        case "muted":
+            return "Muted: the node passed its input on."
+        case "breakpoint_logged":
+            return str(data.get("text", ""))
     return ""
 
 

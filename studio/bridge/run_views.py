@@ -140,6 +140,8 @@ class RequestView:
     raised: float = 0.0
     response_type: str = ""
     """The engine's name of the answer's type."""
+    path: tuple[str, ...] = ()
+    """For a request out of a sub-workflow: the ids of the nodes around, then the inner node that asks."""
 
 
 class OutputView:

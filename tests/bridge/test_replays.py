@@ -16,11 +16,12 @@ from studio.document.fingerprint import document_fingerprint
 from studio.document.model import AgentNode, DirectEdge, FanInEdge, FanOutEdge, Workflow
 from studio.engine import AgentHost, Context, FunctionExecutor, WorkflowBuilder
 from studio.engine import Workflow as Graph
+from studio.engine.hosts.subworkflow import SubWorkflowExecutor
 from studio.files import dumps
 
 from tests.bridge.conftest import OnLoop
-from tests.bridge.test_run_model import KeptStore
-from tests.debugger.graphs import CODEC, Plan, until
+from tests.bridge.test_run_model import Desk, KeptStore, on_desk
+from tests.debugger.graphs import CODEC, Asker, Plan, agent, chain, last, until
 from tests.fakes.scripted_client import ScriptedClient
 
 S = RunState
@@ -331,3 +332,35 @@ def test_the_configuration_survives_a_restart_and_counts_for_the_run(on_loop: On
 
     in_room(on_loop, first)
     in_room(on_loop, second)
+
+
+def test_the_inner_node_that_asks_is_known_at_any_depth(on_loop: OnLoop) -> None:
+    def graph() -> Graph:
+        inner = SubWorkflowExecutor(chain(Asker("x"), last("y")), "deep")
+        return chain(SubWorkflowExecutor(chain(inner, last("z")), "sub"), last("end"))
+
+    async def script(desk: Desk) -> None:
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.WAITING, 15)
+        (form,) = desk.run.requests
+        assert (form.node, form.path) == ("sub", ("sub", "deep", "x"))
+        desk.run.answer({form.request: "yes"})
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        assert [o.text for o in desk.run.outputs] == ["yes"]
+
+    on_desk(on_loop, graph, script)
+
+
+def test_pins_and_mutes_are_said_in_the_lane(on_loop: OnLoop) -> None:
+    def graph() -> Graph:
+        return chain(agent("a", "real"), agent("b", "real"))
+
+    async def script(desk: Desk) -> None:
+        desk.run.setup.pin("a", "pinned", "run 2")
+        desk.run.setup.mute("b", on=True)
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        notes = [p.text for i in desk.run.invocations.values() for p in i.pieces if p.kind == "note"]
+        assert notes == ["Pinned reply from run 2: the node was not called.", "Muted: the node passed its input on."]
+
+    on_desk(on_loop, graph, script)

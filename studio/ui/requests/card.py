@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTex
 from studio.agents.messages import ApprovalRequest, ToolCall
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
+from studio.document.lines import name_of, path_names
 from studio.ui.requests.form import ObjectValue, make_value, with_defaults
 from studio.ui.requests.values import MISSING, ChoiceValue, JsonValue, NumberValue, TextValue, ValueField, Wrong
 from studio.ui.text import tr
@@ -48,8 +48,9 @@ class RequestCard(QFrame):
 
     @property
     def node_name(self) -> str:
-        """What people call the node that asks."""
-        return name_of(self.workspace.document.workflow, self.view.node)
+        """What people call the node that asks; one inside a sub-workflow with its path."""
+        workflow, path = self.workspace.document.workflow, self.view.path
+        return " › ".join(path_names(workflow, path[:-1], path[-1])) if path else name_of(workflow, self.view.node)
 
     def waited(self) -> str:
         """ "waiting 1 min 12 s"."""

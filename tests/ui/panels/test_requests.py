@@ -230,3 +230,9 @@ def test_what_was_begun_is_there_again(show: Show, run: FakeRun, qtbot: QtBot) -
         "q2": {"decision": "Leave it out", "pages_at_most": 3, "chapters": [], "note": "later"},
         asking: False,
     }
+
+
+def test_a_request_out_of_a_sub_workflow_says_its_path(show: Show, run: FakeRun) -> None:
+    run.requests[:] = [question("p1", path=("planner", "checker"))]
+    panel = show(RequestsPanel, 320, 600)
+    assert panel.cards["p1"].node_name == "Planner › checker"
