@@ -227,13 +227,16 @@ def cases(draw: Draw) -> Form:
     return {"name": "random", "why": "random", "graph": graph, "actions": actions, "expect": {}}
 
 
-def is_stateful(case: Form) -> bool:
-    """Whether the order within a superstep may show in what comes out."""
+def sees_order(graph: Form) -> bool:
+    """Whether the order in which messages arrive may show in what comes out: something waits for several, remembers,
+    or counts, also inside a nested workflow."""
 
     def ops(list_: list[Form]) -> bool:
         return any(op["op"] in STATEFUL or ops(op.get("then", [])) or ops(op.get("else", [])) for op in list_)
 
-    def graph(form: Form) -> bool:
-        return any(node["kind"] != "function" or any(ops(h["do"]) for h in node["handlers"]) for node in form["nodes"])
+    def node(form: Form) -> bool:
+        if form["kind"] == "workflow":
+            return sees_order(form["graph"])
+        return form["kind"] != "function" or any(ops(handler["do"]) for handler in form["handlers"])
 
-    return graph(case["graph"])
+    return any(edge["kind"] == "fan_in" for edge in graph["edges"]) or any(map(node, graph["nodes"]))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from studio.engine.workflow import Order
 
 from tests.conformance.adapter import CaseRun
-from tests.conformance.random_cases import cases, is_stateful, pairs
+from tests.conformance.random_cases import cases, pairs, sees_order
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
 CI, LONG = 400, 20_000
@@ -120,12 +120,6 @@ def forks_inside(graph: Form) -> bool:
     return False
 
 
-def joins(graph: Form) -> bool:
-    """Whether something, also inside, waits for several messages and sees their order."""
-    inside = (node["graph"] for node in graph["nodes"] if node["kind"] == "workflow")
-    return any(edge["kind"] == "fan_in" for edge in graph["edges"]) or any(map(joins, inside))
-
-
 class Tally(Counter[str]):
     """How many graphs were the same, and how many cannot be compared because order within a superstep shows."""
 
@@ -148,7 +142,7 @@ async def compared(case: Form, tally: Tally) -> list[str]:
             return problems
     # Several nodes at once are not enough: something must also see the order in which they came to an end.
     at_once = is_concurrent(theirs) or forks_inside(case["graph"])
-    if at_once and (joins(case["graph"]) or is_stateful(dict(case))):
+    if at_once and sees_order(case["graph"]):
         tally["order shows"] += 1
         return []
     return problems
