@@ -12,6 +12,7 @@ from studio.agents.messages import AgentReply, AgentUpdate
 from studio.agents.runner import RunnerSetupError
 from studio.assembly import PlanError, compile_plan
 from studio.checkpoints import MemoryStore
+from studio.debugger.forks import remembered
 from studio.document.agent_options import RunnerAgent, RunnerSettings, TurnTokenSettings
 from studio.document.model import McpServerDecl, ModuleDecl, OfflineScript, RunnerNode, ToolDecl, Workflow
 from studio.engine import events as ev
@@ -68,6 +69,9 @@ async def test_the_next_turn_goes_on_with_the_active_agent_also_from_a_checkpoin
     await plan.engine.run("my bill?", store=store)
     last = await store.latest()
     assert last is not None
+    memory = remembered(await store.load(last.id), "desk")
+    assert memory is not None
+    assert [m.text for m in memory if m.text] == ["my bill?", "You owe 5."]
     again = compile_plan(document, bench.source.services(document))
     await again.engine.run(checkpoint=last.id, store=store)
     events: deque[Any] = deque()

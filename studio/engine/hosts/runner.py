@@ -16,7 +16,7 @@ from studio.agents.messages import (
 )
 from studio.agents.runner.events import RunnerEvent, event_to_plain
 from studio.agents.runner.response import TurnResponse
-from studio.agents.runner.sessions import MemorySessions
+from studio.agents.runner.sessions import MemorySessions, RunnerSession
 from studio.engine.context import Context
 from studio.engine.executor import Executor, Handler
 from studio.engine.hosts.hooks import NodeHooks, answer_of
@@ -106,14 +106,23 @@ class RunnerHost(Executor):
         return tell
 
     async def save(self) -> dict[str, Any]:
-        """The conversation, and messages that wait for a request with an answer."""
-        saved: dict[str, Any] = {"session": await self.sessions.load(SESSION), "waiting": self._waiting}
+        """The conversation with its messages as those of other agents are saved, and messages that wait for a request
+        with an answer."""
+        record = await self.sessions.load(SESSION)
+        saved: dict[str, Any] = {"waiting": self._waiting}
+        if record is not None:
+            kept = RunnerSession.from_record(SESSION, record)
+            saved["session"] = {
+                "messages": kept.messages, "active_agent": kept.active_agent, "metadata": kept.metadata,
+            }  # fmt: skip
         return {key: value for key, value in saved.items() if value}
 
     async def restore(self, state: Mapping[str, Any]) -> None:
         """Takes both over; what is not saved is empty afterwards."""
         self._waiting = tuple(state.get("waiting", ()))
-        if state.get("session"):
-            await self.sessions.save(SESSION, state["session"])
+        saved = state.get("session")
+        if saved:
+            kept = RunnerSession(SESSION, saved["active_agent"], list(saved["messages"]), dict(saved["metadata"]))
+            await self.sessions.save(SESSION, kept.to_record())
         else:
             await self.sessions.delete(SESSION)
