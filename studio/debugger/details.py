@@ -28,11 +28,13 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a node remembers. ``talk``: the conversation of an agent; ``parts``: names of what it saved."""
+    """What a node remembers. ``talk``: the conversation of an agent; ``parts``: names of what it saved; ``collected``:
+    messages that wait for a turn token."""
 
     node: str
     talk: tuple[Message, ...] = ()
     parts: tuple[str, ...] = ()
+    collected: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,22 @@ def details_of(checkpoint: Checkpoint, weight: Weight, drawing: str) -> Details:
     )
     requests = tuple(Waiting(r.id, r.node, "", value_text(r.data)) for r in checkpoint.requests)
     memories = tuple(
-        Memory(node, remembered(checkpoint, node) or (), tuple(key for key, value in state.items() if value))
+        Memory(
+            node,
+            remembered(checkpoint, node) or (),
+            tuple(key for key, value in state.items() if value),
+            _collected(state),
+        )
         for node, state in checkpoint.executors.items()
         if state
     )
     return Details(queued, joins, requests, dict(checkpoint.state), memories, weight, checkpoint.signature, drawing)
+
+
+def _collected(state: Mapping[str, Any]) -> tuple[Message, ...]:
+    """What a turn-token agent, or a node that keeps turns whole, has collected: also what a failed turn left there."""
+    batches = state.get("turn") or [state.get("buffer") or ()]
+    return tuple(message for batch in batches for message in batch if isinstance(message, Message))
 
 
 def _join_of(key: str) -> str:

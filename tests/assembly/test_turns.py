@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from studio.agents.errors import ProviderError
 from studio.agents.messages import AgentReply, AgentUpdate, ToolCall, ToolResult, assistant
 from studio.assembly import compile_plan
 from studio.checkpoints import MemoryStore
+from studio.checkpoints.usage import Weight
+from studio.debugger.details import details_of
 from studio.document.agent_options import RunnerAgent, TurnTokenSettings
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
@@ -310,3 +313,22 @@ async def test_a_debugger_may_replace_the_answer_of_a_turn(bench: Bench) -> None
     result = await compile_plan(flow, bench.source.services(flow)).engine.run("in", gate=Rewrites())
     replies = [data.text for data in result.outputs if isinstance(data, AgentReply)]
     assert replies == ["QUIET", "HEARD QUIET"]
+
+
+async def test_what_a_failed_turn_left_is_read_from_its_checkpoint(bench: Bench) -> None:
+    flow = workflow([host("a"), host("b")], offline=script(a=["one"], b=[{"error": "down", "status": 400}]))
+    store = MemoryStore(Codec())
+    with pytest.raises(ProviderError, match="down"):
+        await compile_plan(flow, bench.source.services(flow)).engine.run("in", store=store)
+    last = await store.latest()
+    assert last is not None
+    checkpoint = await store.load(last.id)
+    assert [len(m.collected) for m in details_of(checkpoint, Weight(0, 0), "").memories if m.node == "b"] == []
+    # The framework gives b no token: what it collected stays until one comes.
+    quiet = workflow([function("f", "result = 'x'"), host("b")])
+    plan = compile_plan(quiet, bench.source.services(quiet))
+    await plan.engine.run("in", store=store)
+    last = await store.latest()
+    assert last is not None
+    [memory] = [m for m in details_of(await store.load(last.id), Weight(0, 0), "").memories if m.node == "b"]
+    assert [m.text for m in memory.collected] == ["x"]

@@ -10,6 +10,7 @@ from studio.bridge.run_views import CheckpointView
 from studio.bridge.workspace import Workspace
 from studio.debugger.details import Details, Waiting
 from studio.debugger.run_comparison import shown_value
+from studio.document.lines import name_of
 from studio.ui.inspector.small_parts import Facts
 from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
@@ -65,8 +66,7 @@ def _lines(workspace: Workspace, waiting: Iterable[Waiting]) -> str:
 
 
 def _name(workspace: Workspace, node: str) -> str:
-    found = workspace.document.workflow.node(node)
-    return str(getattr(found, "name", "") or node)
+    return name_of(workspace.document.workflow, node)
 
 
 def _row(theme: Theme, name: str, text: str) -> QWidget:
@@ -112,6 +112,9 @@ def _add_memories(theme: Theme, column: QVBoxLayout, workspace: Workspace, found
         section.set_open(False)
         for memory in found.memories:
             talk = counted(len(memory.talk), tr("1 message"), tr("{count} messages")) if memory.talk else ""
-            text = ", ".join(filter(None, (talk, ", ".join(memory.parts))))
+            kept = len(memory.collected)
+            waits = counted(kept, tr("1 message waits for a turn token"), tr("{count} messages wait for a turn token"))
+            parts = ", ".join(part for part in memory.parts if part not in ("buffer", "turn"))
+            text = ", ".join(filter(None, (talk, waits if kept else "", parts)))
             section.add(_row(theme, _name(workspace, memory.node), text))
         column.addWidget(section)
