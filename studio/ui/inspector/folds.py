@@ -53,8 +53,14 @@ class Fold(Section):
             self.form.refresh_problems()
 
 
+def fold_of(page: QWidget, name: str) -> Fold | None:
+    """The section that a field, or an object with fields, belongs to."""
+    folds = page.findChildren(Fold)
+    return next((f for f in folds if name in f.names or any(n.startswith(f"{name}.") for n in f.names)), None)
+
+
 def unfold(page: QWidget, name: str) -> None:
     """Opens the section that a field belongs to, so that it is there to be focused."""
-    for fold in page.findChildren(Fold):
-        if name in fold.names and not fold.is_open:
-            fold.set_open(True)
+    fold = fold_of(page, name)
+    if fold is not None:
+        fold.set_open(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.document.commands import set_output, set_start
@@ -12,9 +12,10 @@ from studio.document.lines import pairs
 from studio.document.model import FunctionNode, JoinNode, Node
 from studio.document.types import accepts, in_words, sends, yields
 from studio.ui.inspector import builder
-from studio.ui.inspector.folds import unfold
+from studio.ui.inspector.folds import fold_of, unfold
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.last_run import LastRun
+from studio.ui.inspector.node_parts import PartCards
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import TypeRow
 from studio.ui.inspector.target import Items
@@ -77,6 +78,10 @@ class NodePage(InspectorPage):
         if container is not None:
             self.unfold(container)
         return super().focus_field(name)
+
+    def container_of(self, item: str, field: str) -> QWidget | None:
+        cards = next((c for c in self.body.findChildren(PartCards) if c.where == field), None)
+        return super().container_of(item, field) or cards or fold_of(self, field)
 
     def show_text(self, item: str, field: str, text: str, start: int, end: int, *, focus: bool) -> None:
         self._tabs.choose(0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QTextEdit
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
 from studio.document.commands import new_node
@@ -297,3 +297,22 @@ def test_agents_of_a_runner_are_added_linked_and_limited(
     assert node().settings.tool_error == "report"
     found.remove(1)
     assert [(a.id, a.handoffs) for a in node().agents] == [("agent", ())]
+
+
+def test_a_text_inside_a_list_or_an_option_is_brought_into_view(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    from studio.document.agent_options import Compaction, ContextProvider
+
+    provider = ContextProvider(kind="text", text="Mind the gap.")
+    compaction = Compaction(strategy="summarizing", prompt="Sum up the gap.")
+    workspace.document.execute(SetFields("nodes", "writer", {"providers": (provider,), "compaction": compaction}), "x")
+    panel = show(InspectorPanel)
+    workspace.selection.select(("writer",))
+    page = panel.page
+    assert page is not None
+    for section in ("Context and memory", "Compaction"):
+        fold(panel, section).set_open(False)
+    for field, text in (("providers", "Mind the gap."), ("compaction", "Sum up the gap.")):
+        page.show_text("writer", field, text, text.index("gap"), text.index("gap") + 3, focus=True)
+        editor = next(e for e in page.findChildren(QTextEdit) if e.toPlainText() == text)
+        assert editor.isVisible()
+        assert editor.textCursor().selectedText() == "gap"
