@@ -135,7 +135,7 @@ class AgentOptions:
                 given.append(Pair("static_headers=", self._secrets(server.headers)))
         if server.tools is not None:
             given.append(Pair("allowed_tools=", listed([string(name) for name in server.tools])))
-        if server.approval == "always":
+        if server.approval != "never":  # the framework cannot tell calls that only read
             given.append('approval_mode="always_require"')
         given.append(f"request_timeout={round(server.timeout)}")
         self._module.need(FRAMEWORK, kind)

@@ -29,6 +29,8 @@ def asks(workflow: Workflow) -> list[str]:
                 found.add("question")
             case AgentNode():
                 modes = {tools.get(name) for name in node.tools}
+                servers = {server.name for server in workflow.mcp_servers if server.approval != "never"}
+                modes |= {"always"} if servers & set(node.mcp_servers) else set()
                 found |= {kind for mode, kind in (("always", "approval"), ("caller", "call")) if mode in modes}
             case SubWorkflowNode(embedded=Workflow() as inner):
                 found |= set(asks(inner))

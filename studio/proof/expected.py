@@ -47,19 +47,34 @@ class Sample:
 
 
 async def outcome_of(
-    document: Workflow, sample: Sample, folder: Path | None = None, *, interpreter: str | None = None
+    document: Workflow,
+    sample: Sample,
+    folder: Path | None = None,
+    *,
+    interpreter: str | None = None,
+    source: ServiceSource | None = None,
 ) -> tuple[Shape, Outcome, dict[str, list[JsonValue]]]:
-    """The graph, the run, and the answers that were given in it. User code runs: ask for trust before."""
-    source = ServiceSource(Profiles, Secrets(), trusts=lambda _: True, provider=OFFLINE_NAME)
-    try:
-        services = source.services(document.model_copy(update={"interpreter": interpreter}), folder)
-        plan = await asyncio.to_thread(compile_plan, document, services)
-        await plan.prepare()
-        run = _Run(document, sample)
-        outcome = await run.run(plan.engine)
-        return shape_of(plan.engine), outcome, run.given
-    finally:
-        await source.close()
+    """The graph, the run, and the answers that were given in it. User code runs: ask for trust before.
+
+    ``source`` is used again for many documents in a row; without it one is made and closed.
+    """
+    if source is None:
+        source = offline_source()
+        try:
+            return await outcome_of(document, sample, folder, interpreter=interpreter, source=source)
+        finally:
+            await source.close()
+    services = source.services(document.model_copy(update={"interpreter": interpreter}), folder)
+    plan = await asyncio.to_thread(compile_plan, document, services)
+    await plan.prepare()
+    run = _Run(document, sample)
+    outcome = await run.run(plan.engine)
+    return shape_of(plan.engine), outcome, run.given
+
+
+def offline_source() -> ServiceSource:
+    """Services with the built-in model alone; code runs."""
+    return ServiceSource(Profiles, Secrets(), trusts=lambda _: True, provider=OFFLINE_NAME)
 
 
 def shape_of(graph: Graph) -> Shape:

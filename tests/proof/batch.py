@@ -1,0 +1,91 @@
+"""Many documents in one process of the real framework, each compared with the embedded engine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
+from typing import Any
+
+from studio.agents.offline import serve
+from studio.assembly import ServiceSource, served_model
+from studio.document.model import Workflow
+from studio.export import export_project
+from studio.files import write_project
+from studio.proof.expected import Sample, offline_source, outcome_of
+from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
+from studio.proof.process import told
+
+_BATCH = 40
+
+
+async def differences(documents: Mapping[str, Workflow], folder: Path) -> dict[str, str]:
+    """Name -> where code and canvas differ; nothing for those that do not."""
+    names = list(documents)
+    found: dict[str, str] = {}
+    source = offline_source()
+    try:
+        for at in range(0, len(names), _BATCH):
+            part = {name: documents[name] for name in names[at : at + _BATCH]}
+            found |= await _batch(part, folder / str(at), source)
+    finally:
+        await source.close()
+    return found
+
+
+async def _batch(documents: Mapping[str, Workflow], folder: Path, source: ServiceSource) -> dict[str, str]:
+    jobs: list[dict[str, Any]] = []
+    expected: list[tuple[str, Shape, Outcome]] = []
+    async with AsyncExitStack() as servers:
+        for number, (name, flow) in enumerate(documents.items()):
+            sample = Sample(flow.sample_input or "Hello there")
+            shape, outcome, answers = await outcome_of(flow, sample, source=source)
+            package = f"flow_{number}"
+            write_project(export_project(flow, package), folder / package)
+            server = await serve(served_model(flow))
+            servers.push_async_callback(server.close)
+            expected.append((name, shape, outcome))
+            jobs.append(
+                {
+                    "folder": str(folder / package),
+                    "package": package,
+                    "input": sample.input,
+                    "answers": answers,
+                    "steps": [],
+                    "environment": {
+                        "OPENAI_API_KEY": server.key,
+                        "OPENAI_BASE_URL": server.url,
+                        "OPENAI_CHAT_COMPLETION_MODEL": "offline",
+                    },
+                }
+            )
+        return await _compared(jobs, expected)
+
+
+async def _compared(
+    jobs: Sequence[Mapping[str, Any]], expected: Sequence[tuple[str, Shape, Outcome]]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    at = 0
+    async with aclosing(told(sys.executable, jobs, 120)) as lines:
+        async for line in lines:
+            if line["step"] == "done":
+                at += 1
+                continue
+            name, shape, outcome = expected[at]
+            difference: Any = None
+            if "error" in line:
+                found[name] = f"{line['step']}: {line['error']}"
+            elif line["step"] == "builds":
+                edges = tuple((str(k), tuple(s), tuple(t)) for k, s, t in line["edges"])
+                difference = shapes_differ(shape, Shape(line["start"], tuple(line["nodes"]), edges))
+            elif line["step"] == "runs":
+                steps = tuple(tuple((str(k), str(n)) for k, n in step) for step in line["supersteps"])
+                outputs = tuple((str(node), value) for node, value in line["outputs"])
+                failed = line["failed"]
+                code = Outcome(steps, outputs, (failed["node"], failed["message"]) if failed else None)
+                difference = outcomes_differ(outcome, code)
+            if difference is not None:
+                found[name] = difference.text
+    return found

@@ -1,0 +1,51 @@
+"""Templates, drawn documents and random ones give on the real framework what they give on the embedded engine."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from studio.document.model import AgentNode, OfflineScript, SubWorkflowNode, Workflow
+from studio.document.validate import problems
+
+from tests.export.corpus import documents
+from tests.importers.test_round_trip import _document
+from tests.proof.batch import differences
+
+
+async def test_every_template_and_every_kind_of_node_and_edge(tmp_path: Path) -> None:
+    assert await differences(documents(), tmp_path) == {}
+
+
+def _script(chance: random.Random, flow: Workflow) -> Workflow:
+    """Replies for every agent, so that conditions are true and false; agents have instructions of their own, by which
+    the server knows them."""
+    replies = ["yes", "no", "a longer answer", '{"score": 8}', "ü yes"]
+    nodes, script = [], {}
+    for node in flow.nodes:
+        if isinstance(node, AgentNode):
+            script[node.id] = {"replies": [chance.choice(replies)], "then": "repeat_last"}
+            node = node.model_copy(update={"instructions": f"{node.instructions} ({node.id} {chance.random()})"})
+        elif isinstance(node, SubWorkflowNode) and node.embedded is not None:
+            node = node.model_copy(update={"embedded": _script(chance, node.embedded)})
+        nodes.append(node)
+    return flow.model_copy(
+        update={"nodes": tuple(nodes), "offline": OfflineScript(nodes=script), "sample_input": chance.choice(replies)}
+    )
+
+
+def _random(wanted: int, seed: int) -> dict[str, Workflow]:
+    found: dict[str, Workflow] = {}
+    while len(found) < wanted:
+        seed += 1
+        chance = random.Random(seed)
+        flow = _script(chance, _document(chance))
+        if not any(p.severity == "error" for p in problems(flow)):
+            found[f"seed {seed}"] = flow
+    return found
+
+
+async def test_random_documents(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    wanted = 2_000 if request.config.getoption("--long") else 200
+    assert await differences(_random(wanted, 40_000), tmp_path) == {}
