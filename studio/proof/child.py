@@ -96,7 +96,7 @@ def built(job: dict[str, Any]) -> Any:
         sources, targets = sorted(group.source_executor_ids), sorted(set(group.target_executor_ids))
         edges.append([kind, sources, targets])
     say("builds", start=workflow.start_executor_id, nodes=sorted(workflow.executors), edges=sorted(edges))
-    return module
+    return workflow
 
 
 def smoked(job: dict[str, Any]) -> None:
@@ -194,11 +194,11 @@ class Run:
         return left.pop(0) if left else default
 
 
-def ran(job: dict[str, Any], module: Any) -> None:
+def ran(job: dict[str, Any], workflow: Any) -> None:
     """One run with the replies of the model server."""
     run = Run(job)
     try:
-        asyncio.run(run.run(module.build(), job["input"]))
+        asyncio.run(run.run(workflow, job["input"]))
     except Exception as problem:
         if run.failed is None:
             run.failed = {"node": "", "message": f"{type(problem).__name__}: {problem}"}
@@ -222,12 +222,12 @@ def main() -> None:
             if "lints" in steps:
                 linted(job)
             step = "builds"
-            module = built(job)
+            workflow = built(job)
             step = "smoke"
             if "smoke" in steps:
                 smoked(job)
             step = "runs"
-            ran(job, module)
+            ran(job, workflow)
         except ImportError as problem:
             say(step, error=str(problem), missing=problem.name or "")
         except Exception as problem:

@@ -8,14 +8,31 @@ from pathlib import Path
 import pytest
 from studio.document.model import AgentNode, OfflineScript, SubWorkflowNode, Workflow
 from studio.document.validate import problems
+from studio.export import export_project
 
-from tests.export.corpus import documents
+from tests.export.corpus import documents, templates
 from tests.importers.test_round_trip import _document
 from tests.proof.batch import differences
 
 
-async def test_every_template_and_every_kind_of_node_and_edge(tmp_path: Path) -> None:
+async def test_every_template(tmp_path: Path) -> None:
+    assert await differences(templates(), tmp_path) == {}
+
+
+@pytest.mark.long
+async def test_every_kind_of_node_and_edge(tmp_path: Path) -> None:
+    """Graphs and events too; the outputs of these documents are compared in ``test_same_as_exported``."""
     assert await differences(documents(), tmp_path) == {}
+
+
+async def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.proof import batch
+
+    flow = templates()["template_sequential"]
+    other = flow.model_copy(update={"max_supersteps": 2})
+    monkeypatch.setattr(batch, "export_project", lambda _, package: export_project(other, package))
+    found = await differences({"one": flow}, tmp_path)
+    assert "failed only in the code" in found["one"]
 
 
 def _script(chance: random.Random, flow: Workflow) -> Workflow:
