@@ -9,7 +9,7 @@ from studio.bridge.run_views import QueuedView
 from studio.checkpoints import QueuedMessage
 from studio.debugger.forks import QueueEdits, edited
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
-from studio.document.turns import collector_id, start_id
+from studio.document.turns import collector_id, is_start
 
 
 def queued_views(queued: Iterable[QueuedMessage], workflow: Workflow | None, edits: QueueEdits) -> list[QueuedView]:
@@ -36,7 +36,7 @@ def _view(message: QueuedMessage, workflow: Workflow | None, *, changed: bool) -
 
 def _start_behind(workflow: Workflow | None, source: str) -> str | None:
     """The start, for what the node in front of it sends: no edge of the drawing leads there."""
-    return workflow.start if workflow is not None and source == start_id(workflow) else None
+    return workflow.start if workflow is not None and is_start(workflow, source) else None
 
 
 def _carries(edge: Edge, message: QueuedMessage) -> bool:

@@ -25,7 +25,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Fix, Problem
-from studio.document.turns import joins_turns
+from studio.document.turns import takes_turns
 
 MOST_NAMED = 12
 """A loop with more names than this is told in short."""
@@ -122,7 +122,7 @@ def _duplicate(facts: Facts, first: str, second: str, source: str, target: str) 
 def _type_problem(facts: Facts, source: str, target: str, line_id: str) -> Iterator[Problem]:
     a, b = facts.nodes[source], facts.nodes[target]
     sent, taken = types.sends(a), types.accepts(b)
-    if joins_turns(facts.workflow, a):
+    if isinstance(a, JoinNode) and a.merge == "messages" and _before_turns(facts, a.id):
         sent = ("messages", "turn_token")
     edge = facts.edges.get(line_id.partition(":")[0])
     if isinstance(edge, FanInEdge):
@@ -139,6 +139,11 @@ def _type_problem(facts: Facts, source: str, target: str, line_id: str) -> Itera
         fix = Fix("Let the bar join texts", SetFields("nodes", source, {"merge": "texts"}))
     message = f"{facts.name(source)} sends {types.in_words(sent)}; {facts.name(target)} takes {types.in_words(taken)}."
     yield Problem("type_mismatch", message, line_id, fix=fix)
+
+
+def _before_turns(facts: Facts, join_id: str) -> bool:
+    """Whether a join bar leads to an agent that takes turns: it then sends a list and a token."""
+    return any(takes_turns(facts.nodes.get(target)) for target in facts.following.get(join_id, ()))
 
 
 def junction_problems(facts: Facts) -> Iterator[Problem]:

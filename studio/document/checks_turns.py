@@ -18,21 +18,20 @@ def turn_problems(facts: Facts) -> Iterator[Problem]:
     if not agents:
         return
     tokens = turns.token_sources(facts.workflow)
+    before: dict[str, list[str]] = {}
+    for source, target, _ in facts.pairs:
+        if source in facts.reached and source in facts.nodes:
+            before.setdefault(target, []).append(source)
     for node in agents:
         if node.id in facts.reached:
-            yield from _starved(facts, node, tokens)
-            yield from _overruled(facts, node)
+            yield from _starved(facts, node, before.get(node.id, []), tokens)
+            yield from _overruled(facts, node, before.get(node.id, []))
             yield from _unhandled(facts, node)
-    yield from _doubled(facts, agents, tokens)
+    yield from _doubled(facts, agents, before, tokens)
     yield from _in_pieces(facts)
 
 
-def _sources(facts: Facts, node_id: str) -> list[str]:
-    return [s for s, target, _ in facts.pairs if target == node_id and s in facts.reached]
-
-
-def _starved(facts: Facts, node: AgentNode, tokens: frozenset[str]) -> Iterator[Problem]:
-    sources = _sources(facts, node.id)
+def _starved(facts: Facts, node: AgentNode, sources: list[str], tokens: frozenset[str]) -> Iterator[Problem]:
     if node.id == facts.workflow.start or any(s in tokens or _may_send_token(facts.nodes.get(s)) for s in sources):
         return
     names = " and ".join(facts.name(s) for s in dict.fromkeys(sources))
@@ -47,15 +46,14 @@ def _may_send_token(node: Node | None) -> bool:
     return isinstance(node, FunctionNode) and ("any" in types.split(node.sends) or "TurnToken" in node.body)
 
 
-def _overruled(facts: Facts, node: AgentNode) -> Iterator[Problem]:
+def _overruled(facts: Facts, node: AgentNode, sources: list[str]) -> Iterator[Problem]:
     """An option that no token ever leaves to this agent (warning W15 of a run)."""
     if node.turn_token.emit_agent_update_events is None:
         return
     is_start = node.id == facts.workflow.start
     if is_start and node.turn_token.first_token in ("auto", "open"):
         return
-    sources = [facts.nodes[s] for s in _sources(facts, node.id)]
-    if not is_start and not (sources and all(turns.takes_turns(s) for s in sources)):
+    if not is_start and not (sources and all(turns.takes_turns(facts.nodes[s]) for s in sources)):
         return
     why = "its first token says it" if is_start else "the agent before decides for all that follow"
     message = f"Whether {facts.name(node.id)} gives updates is not its own choice: {why}."
@@ -91,15 +89,22 @@ def _with_option(node: AgentNode, name: str, value: object) -> SetFields:
 # ------------------------------------------------------------------------------------------------ two tokens
 
 
-def _doubled(facts: Facts, agents: list[AgentNode], tokens: frozenset[str]) -> Iterator[Problem]:
+_PATIENCE = 3_000_000
+"""Steps that the search for meeting ways may take: a drawing of thousands of such agents goes without it."""
+
+
+def _doubled(
+    facts: Facts, agents: list[AgentNode], before: dict[str, list[str]], tokens: frozenset[str]
+) -> Iterator[Problem]:
     """Agents that get two tokens because the ways from one fork meet again at them."""
     always = _always(facts)
     forks = {f: hops for f, hops in always.items() if len(hops) > 1}
-    if not forks:
+    found_entries = {node.id: frozenset(before.get(node.id, ())) & tokens for node in agents}
+    meeting = [node for node in agents if len(found_entries[node.id]) > 1]
+    if len(meeting) * len(forks) * len(facts.pairs) > _PATIENCE:
         return
-    for node in agents:
-        entries = {s: line for s, target, line in facts.pairs if target == node.id and s in tokens & facts.reached}
-        found = _meeting(facts, node.id, frozenset(entries), forks) if len(entries) > 1 else None
+    for node in meeting:
+        found = _meeting(facts, node.id, found_entries[node.id], forks)
         if found is not None:
             first, second = (facts.name(s) for s in found)
             message = f"{facts.name(node.id)} takes two turns: one for the token of {first}, one for that of {second}. "

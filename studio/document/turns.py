@@ -34,6 +34,7 @@ from studio.document.model import (
 )
 
 TOKEN = "turn_token"
+_START = "chat_start"
 FirstToken = bool | Literal["run"] | None
 """What the first token says about updates; ``run``: True if the run does not stream, else None."""
 
@@ -49,8 +50,13 @@ def start_id(workflow: Workflow) -> str | None:
     if not takes_turns(start):
         return None
     taken = {i.casefold() for i in taken_ids(workflow)}
-    names = ("chat_start", *(f"chat_start_{n}" for n in range(2, len(taken) + 3)))
+    names = (_START, *(f"{_START}_{n}" for n in range(2, len(taken) + 3)))
     return next(name for name in names if name not in taken)
+
+
+def is_start(workflow: Workflow, item_id: str) -> bool:
+    """Whether this is the id of the node in front of the start."""
+    return item_id.startswith(_START) and item_id == start_id(workflow)
 
 
 def first_token(node: AgentNode) -> FirstToken:
@@ -86,7 +92,9 @@ def turn_sources(workflow: Workflow) -> frozenset[str]:
 def token_sources(workflow: Workflow) -> frozenset[str]:
     """Every node that may send a token: the ones above, joins of turns, and functions that say so."""
     own = {n.id for n in workflow.nodes if isinstance(n, FunctionNode) and TOKEN in types.split(n.sends)}
-    joins = {n.id for n in workflow.nodes if isinstance(n, JoinNode) and joins_turns(workflow, n)}
+    taking = {n.id for n in workflow.nodes if takes_turns(n)}
+    before = {source for source, target, _ in pairs(workflow) if target in taking}
+    joins = {n.id for n in workflow.nodes if isinstance(n, JoinNode) and n.merge == "messages" and n.id in before}
     return turn_sources(workflow) | own | joins
 
 
@@ -94,8 +102,7 @@ def joins_turns(workflow: Workflow, node: Node) -> bool:
     """Whether a join bar sends one list and a token: it merges messages, and a node behind it takes turns."""
     if not isinstance(node, JoinNode) or node.merge != "messages":
         return False
-    taking = {n.id for n in workflow.nodes if takes_turns(n)}
-    return any(source == node.id and target in taking for source, target, _ in pairs(workflow))
+    return any(takes_turns(workflow.node(target)) for source, target, _ in pairs(workflow) if source == node.id)
 
 
 def joined_token(workflow: Workflow, join_id: str) -> bool | None:
@@ -124,7 +131,7 @@ def collector_id(edge: FanInEdge, source: str) -> str:
 
 def added_name(workflow: Workflow, item_id: str) -> str | None:
     """What people call a node that a run adds; None if it adds no such node, or one with the name of a group."""
-    if item_id == start_id(workflow):
+    if is_start(workflow, item_id):
         return "Chat start"
     edge_id, leg, source = item_id.partition(":to:")
     edge = workflow.edge(edge_id)
