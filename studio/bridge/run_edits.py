@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -25,6 +25,9 @@ from studio.debugger.run_tests import SUFFIX, made_from, write_test
 from studio.engine.events import Event
 from studio.engine.values import plain
 
+if TYPE_CHECKING:
+    from studio.bridge.batch_model import BatchModel
+
 _DRAFTS_AFTER_MS = 400
 """Milliseconds after which an answer that was begun is written: what a crash may lose."""
 
@@ -36,6 +39,7 @@ class RunEdits(RunReplays):
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
         self._changed_drafts: set[str] = set()
+        self._batch: BatchModel | None = None
         super().__init__(services, parent)
         self._drafts_timer = QTimer(self)
         self._drafts_timer.setSingleShot(True)
@@ -169,7 +173,15 @@ class RunEdits(RunReplays):
             self._unwritten.append(lambda store: store.set_drafts(drafts))
             self._tasks.turn(self._write_kept)
 
-    # ------------------------------------------------------------------------------------------------------- tests
+    # ------------------------------------------------------------------------------------------- tests and batches
+
+    def batch(self) -> BatchModel | None:
+        """The batch of this workflow, made when it is first asked for; None in a panel alone."""
+        if self._batch is None and self._services is not None:
+            from studio.bridge.batch_model import BatchModel  # few people run one
+
+            self._batch = BatchModel(self._services, self)
+        return self._batch
 
     def make_test(self, path: Path, workflow_file: Path) -> None:
         """Writes the shown run as a test: its replies pinned, its path and output expected."""

@@ -242,6 +242,8 @@ class RunModel(RunEdits):
         self.stop_compacting()
         self._drafts_timer.stop()
         self._on_drafts_timer_timeout()
+        if self._batch is not None:
+            await self._batch.close()
         await self._tasks.close()
         try:
             await self._write_kept()

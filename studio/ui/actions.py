@@ -267,6 +267,8 @@ RUN = (
            hint="Queue a message of the selected node or edge for the next superstep"),
     Action("run.make_test", "Turn this run into a test…", "Run", 0, "", why_not=on_run("replay"),
            hint="Write a test with the replies of the shown run, its path and its output"),
+    Action("run.batch", "Run over a table…", "Run", 0, "", why_not=on_workflow,
+           hint="Run the workflow for every row of a CSV or JSON lines file"),
     Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_tab),
     Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),
     Action("run.breakpoint", "Breakpoint on or off", "Run", 2, "own:octagon-on", ("F9",), ("Ctrl+Alt+B",),

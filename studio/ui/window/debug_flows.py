@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from studio.agents.messages import Message
@@ -177,6 +178,19 @@ def make_test(window: MainWindow, page: WorkflowPage) -> None:
         return
     suggestion = file.with_name(file.name.removesuffix(".workflow.json") + ".test.json")
     choose_test(window, suggestion, lambda target: page.workspace.run.make_test(target, file))
+
+
+def run_over_table(window: MainWindow, page: WorkflowPage) -> None:
+    """Opens the batch window of a workflow, once."""
+    from studio.ui.batch import BatchWindow
+
+    opened = next((w for w in page.findChildren(BatchWindow) if w.isVisible()), None)
+    model = page.workspace.run.batch()
+    if opened is not None:
+        opened.raise_()
+    elif model is not None:
+        file = page.workspace.document.path
+        BatchWindow(window.theme, model, file.parent if file is not None else Path.home(), page).show()
 
 
 _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {

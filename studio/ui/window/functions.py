@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QTextEdit, QWidget
 
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
-from studio.ui.window.debug_flows import debug_command, make_test
+from studio.ui.window.debug_flows import debug_command, make_test, run_over_table
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ def _debug(window: MainWindow) -> dict[str, Function]:
         "run.step_back": on_page(window, lambda page: page.workspace.run.step_back()),
         "run.step_forward": on_page(window, lambda page: page.workspace.run.step_forward()),
         "run.make_test": on_page(window, partial(make_test, window)),
+        "run.batch": on_page(window, partial(run_over_table, window)),
         "run.inject": partial(_on_any, window, "inject"),
         "run.apply": on_page(window, lambda page: page.workspace.run.apply_drawing()),
         "run.replay": on_page(window, lambda page: page.workspace.run.replay()),
