@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from pathlib import Path
 
-from studio.agents.client import ChatOptions, ChatRequest, NoHooks
 from studio.agents.errors import ProviderError
-from studio.agents.messages import user
-from studio.assembly.profile_client import ProfileClient
+from studio.agents.probe import Probe
+from studio.assembly.profile_client import client_settings
 from studio.cli.exits import DONE, FAILED, usage
 from studio.settings import places
 from studio.settings.profiles import Profile, read_profiles
@@ -24,7 +23,6 @@ from studio.settings.secrets import Secrets
 from studio.workers import UserCodeError, Worker, default_interpreter
 
 _PACKAGES = ("PySide6", "qasync", "openai", "httpx2", "pydantic", "networkx", "keyring", "mcp", "pygments")
-_PROBE_SECONDS = 20.0
 
 Finding = tuple[bool, str, str]
 """Whether it is fine, what was looked at, and what was found."""
@@ -89,7 +87,7 @@ async def _live(probed: Profile | None) -> list[Finding]:
     secrets = Secrets()
     found = [await _worker(), await _keychain(secrets)]
     if probed is not None:
-        found.append(await _probe(probed, secrets))
+        found += await _probe(probed, secrets)
     return found
 
 
@@ -111,21 +109,21 @@ async def _keychain(secrets: Secrets) -> Finding:
     return True, "Key store", "usable" if state.usable else f"not usable, keys come from variables: {state.reason}"
 
 
-async def _probe(profile: Profile, secrets: Secrets) -> Finding:
-    """One short streamed question, without user data."""
+async def _probe(profile: Profile, secrets: Secrets) -> list[Finding]:
+    """What the model can do: a few small questions without user data."""
     what = f"Model of {profile.name}"
     if profile.offline:
-        return True, what, "built in, needs no network"
-    client = ProfileClient(profile, secrets)
-    request = ChatRequest((user("Answer with the one word: ready"),), options=ChatOptions(max_tokens=64))
-    before = time.perf_counter()
+        return [(True, what, "built in, needs no network")]
     try:
-        async with asyncio.timeout(_PROBE_SECONDS):
-            reply = await client.complete(request, chunk=lambda _update: None, hooks=NoHooks())
-        return True, what, f"answered {reply.text[:40]!r} in {time.perf_counter() - before:.1f} s"
+        settings = await client_settings(profile, secrets)
     except ProviderError as error:
-        return False, what, str(error)
-    except TimeoutError:
-        return False, what, f"gave no answer in {_PROBE_SECONDS:.0f} s"
-    finally:
-        await client.close()
+        return [(False, what, str(error))]
+    result = await Probe(settings).run()
+    if result.stopped:
+        return [(False, what, result.stopped)]
+    # What a model cannot do is no fault: only that it does not answer is one.
+    rows = [(True, f"{what}, {f.key.replace('_', ' ')}", f"{f.works}: {f.evidence}") for f in result.findings]
+    usage = result.usage
+    told = usage is not None and usage.input is not None
+    tokens = f"{(usage.input or 0) + (usage.output or 0)} tokens" if usage is not None and told else "tokens not told"
+    return [*rows, (True, what, f"asked {result.calls} times, {tokens}")]

@@ -79,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     offline.add_argument("file", nargs="?", help="a workflow file whose script is used")
     offline.add_argument("--port", type=int, default=0, help="default: a free one")
     doctor = commands.add_parser("doctor", help="check that everything needed is there")
-    doctor.add_argument("--probe", metavar="PROFILE", help="also ask the model of this profile one short question")
+    doctor.add_argument("--probe", metavar="PROFILE", help="also find out what the model of this profile can do")
     return top
 
 

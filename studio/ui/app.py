@@ -75,7 +75,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     workspaces.say = window.say
     closed = asyncio.Event()
     window.closed.connect(closed.set)
-    faults = Faults(window.say)
+    faults = Faults(window.say, lambda: workspaces.secrets.known)
     faults.begin(asyncio.get_running_loop())
     window.show_first(files)
     try:

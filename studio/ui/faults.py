@@ -7,7 +7,7 @@ import faulthandler
 import logging
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
@@ -24,17 +24,22 @@ _log = logging.getLogger(__name__)
 
 
 class _Plain(logging.Formatter):
-    """A record as text, without secrets."""
+    """A record as text, without secrets; ``known`` gives those in use."""
+
+    def __init__(self, form: str, known: Callable[[], Iterable[str]]) -> None:
+        super().__init__(form)
+        self._known = known
 
     def format(self, record: logging.LogRecord) -> str:
-        return Redactor().text(super().format(record))
+        return Redactor(self._known()).text(super().format(record))
 
 
 class Faults:
     """Takes what nobody caught, from :meth:`begin` to :meth:`end`. ``told`` gets a sentence for the window."""
 
-    def __init__(self, told: Callable[[str], None]) -> None:
+    def __init__(self, told: Callable[[str], None], known: Callable[[], Iterable[str]] = frozenset) -> None:
         self._told = told
+        self._known = known
         self._before = sys.excepthook
         self._handler: logging.Handler | None = None
         self._crashes: Any = None
@@ -49,7 +54,7 @@ class Faults:
         except OSError as error:
             _log.warning("There is no log: %s", error)
         if self._handler is not None:
-            self._handler.setFormatter(_Plain("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+            self._handler.setFormatter(_Plain("%(asctime)s %(levelname)s %(name)s: %(message)s", self._known))
             self._handler.setLevel(logging.WARNING)
             logging.getLogger().addHandler(self._handler)
         sys.excepthook = self._on_exception

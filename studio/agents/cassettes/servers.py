@@ -38,6 +38,10 @@ class RecordingServer:
         """A call of the real server."""
         return await self._server.call(tool, arguments)
 
+    def hide(self, text: str) -> str:
+        """The text without the server's secrets."""
+        return self._server.hide(text)
+
 
 class ReplayedServer:
     """Offers what was recorded and runs nothing: results come from the cassette before it is asked."""
@@ -57,6 +61,10 @@ class ReplayedServer:
     async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Nothing is called in a replay. Raises :class:`NotRecorded`."""
         raise NotRecorded(f"The call of {tool} of the MCP server {self.settings.name} was never recorded")
+
+    def hide(self, text: str) -> str:
+        """The text: a recording has no secrets."""
+        return text
 
 
 def _owner(settings: ServerSettings) -> str:

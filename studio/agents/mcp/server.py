@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Literal
 
 from studio.agents.mcp.settings import HttpServer, ServerSettings, StdioServer
 from studio.agents.mcp.stdio import Recorder, StdioTransport
+from studio.agents.redaction import SECRET
 
 McpState = Literal["off", "starting", "ready", "failed", "closed"]
 
@@ -51,6 +52,8 @@ class McpServer:
         self._changed = changed
         self._record = record
         self._resolve = resolve
+        self._secrets: tuple[str, ...] = ()
+        """Values that its settings only refer to; see :meth:`hide`."""
         self._sleep = sleep
         self._client: Any = None
         self._transport: StdioTransport | None = None
@@ -163,10 +166,20 @@ class McpServer:
     async def _connection(self, stack: AsyncExitStack) -> Any:
         self.problem = ""
         settings = self.settings if self._resolve is None else await self._resolve()
+        self._secrets = _secrets(self.settings, settings)
         if isinstance(settings, StdioServer):
-            self._transport = StdioTransport(settings, self.log.append, self._on_exit, self._record)
+            self._transport = StdioTransport(settings, self._print, self._on_exit, self._record)
             return self._transport
         return await _http(settings, stack)
+
+    def hide(self, text: str) -> str:
+        """The text without the secrets that the server was given: servers print and return what they know."""
+        for secret in self._secrets:
+            text = text.replace(secret, SECRET)
+        return text
+
+    def _print(self, line: str) -> None:
+        self.log.append(self.hide(line))
 
     def _on_exit(self, code: int) -> None:
         """The program has ended, whoever wanted it."""
@@ -194,7 +207,7 @@ class McpServer:
     def _words(self, error: BaseException) -> str:
         """What went wrong, for people and for the model."""
         leaf = first_leaf(error)
-        text = str(leaf).strip() or type(leaf).__name__
+        text = self.hide(str(leaf).strip()) or type(leaf).__name__
         if self.problem and "Connection closed" in text:
             return f"The MCP server {self.settings.name} failed: {self.problem}"
         return text
@@ -233,6 +246,17 @@ def first_leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return error
+
+
+def _secrets(said: ServerSettings, resolved: ServerSettings) -> tuple[str, ...]:
+    """The values behind references, longest first; shorter than six characters they are no secrets."""
+
+    def values(settings: ServerSettings) -> Mapping[str, str]:
+        return settings.environment if isinstance(settings, StdioServer) else settings.headers
+
+    before = values(said)
+    found = {value for name, value in values(resolved).items() if value != before.get(name) and len(value) >= 6}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def _load() -> None:

@@ -29,6 +29,9 @@ class ToolServer(Protocol):
     async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """One call. Raises :class:`McpFailed`."""
 
+    def hide(self, text: str) -> str:
+        """The text without the secrets that the server was given."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -81,7 +84,8 @@ def _caller(server: ToolServer, tool: Any) -> Callable[[dict[str, Any]], Awaitab
             result = await server.call(tool.name, arguments)
         except McpFailed as error:
             raise ToolFailure(str(error)) from error
-        text = shortened(result_words(result, structured=tool.output_schema is not None), server.settings.result_limit)
+        words = server.hide(result_words(result, structured=tool.output_schema is not None))
+        text = shortened(words, server.settings.result_limit)
         if result.is_error:
             raise ToolFailure(text)
         return text
