@@ -32,10 +32,11 @@ class OptionFacts:
 
 
 _STUDIO = "it is a matter of this program."
-_NOT_YET = "exported code does not do it yet."
+_NOT_YET = "the export refuses it with a message."
+_NO_LIMIT = "the framework has no such limit."
 _PROVIDER = "exported code reads its provider and key from the environment."
 
-AGENT: Mapping[str, OptionFacts] = {
+AGENT: dict[str, OptionFacts] = {
     "instructions": OptionFacts("they are the first message of every model call.", "none"),
     "profile": OptionFacts("model calls of this node go to this provider.", "the one chosen for the run", _PROVIDER),
     "model": OptionFacts("model calls of this node name this model.", "the model of the profile"),
@@ -51,14 +52,33 @@ AGENT: Mapping[str, OptionFacts] = {
     ),
     "session": OptionFacts("agents with the same name here remember the same conversation.", "a session of its own"),
     "output_schema": OptionFacts("the model must answer with such an object; conditions see its fields.", "plain text"),
-    "tool_choice": OptionFacts("whether the model must, may or may not call a tool.", "left to the provider", _NOT_YET),
-    "parallel_tool_calls": OptionFacts(
-        "whether one answer may ask for several calls.", "left to the provider", _NOT_YET
-    ),
-    "store_per_call": OptionFacts(
-        "histories load and store around each model call, not around the run.", "off", _NOT_YET
-    ),
+    "tool_choice": OptionFacts("whether the model must, may or may not call a tool.", "left to the provider"),
+    "parallel_tool_calls": OptionFacts("whether one answer may ask for several calls.", "left to the provider"),
+    "store_per_call": OptionFacts("histories load and store around each model call, not around the run.", "off"),
 }
+_LOOP: Mapping[str, OptionFacts] = {
+    "enabled": OptionFacts("calls of the model are carried out; off, they are for whoever runs the workflow.", "on"),
+    "max_iterations": OptionFacts("after so many model calls with tools the model must answer.", "40"),
+    "max_function_calls": OptionFacts("after so many tool calls the model must answer.", "no limit"),
+    "max_duration_seconds": OptionFacts("after so long the model must answer.", "no limit"),
+    "max_consecutive_errors": OptionFacts("after so many failing batches in a row the model must answer.", "3"),
+    "terminate_on_unknown_calls": OptionFacts("a call of a tool that nobody knows fails the node.", "off"),
+    "allow_concurrent_invocation": OptionFacts("several calls of one answer run at the same time.", "on"),
+    "include_detailed_errors": OptionFacts("the model reads the text of an error, not only that there was one.", "off"),
+    "additional_tools": OptionFacts("calls of these hidden tools wait for the caller.", "none", _NOT_YET),
+    "max_repeats": OptionFacts("equal calls with equal results so often in a row end the loop.", "8", _NO_LIMIT),
+}
+_TURN: Mapping[str, OptionFacts] = {
+    "emit_agent_update_events": OptionFacts("pieces of the reply are told, if the token leaves it open.", "left open"),
+    "emit_agent_response_events": OptionFacts("the whole reply is told as an output.", "off"),
+    "intercept_user_input_requests": OptionFacts("approvals go on as messages instead of asking.", "off"),
+    "intercept_unterminated_function_calls": OptionFacts("open calls go on as messages instead of asking.", "off"),
+    "reassign_other_agents_as_users": OptionFacts("the model reads other agents as users.", "on"),
+    "forward_incoming_messages": OptionFacts("what came in goes on together with the reply.", "on"),
+    "first_token": OptionFacts("whether the first turn asks for pieces of replies.", "as the way of running"),
+}
+AGENT |= {f"tool_loop.{name}": facts for name, facts in _LOOP.items()}
+AGENT |= {f"turn_token.{name}": facts for name, facts in _TURN.items()}
 FUNCTION: Mapping[str, OptionFacts] = {
     "body": OptionFacts("it runs for each message; what it leaves in result is sent on.", "none"),
     "call": OptionFacts("this function is called for each message; what it returns is sent on.", "none"),
