@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from studio.agents.messages import ToolCall, ToolResult
 from studio.checkpoints import QueuedMessage
@@ -31,6 +31,16 @@ def arguments_of(call: ToolCall) -> Any:
         return call.arguments
 
 
+class LooksAhead(Protocol):
+    """Warns about a prompt before it is sent, also where the call is held."""
+
+    def fold(self, event: ev.Event) -> object:
+        """Takes an event of the run."""
+
+    def look(self, path: str, messages: Sequence[Any]) -> None:
+        """A node is about to send these messages."""
+
+
 class DebuggerGate(Hooks):
     """The engine's hooks. ``tell`` is called for every happening, ``flush`` is awaited at each boundary so that the log
     holds the supersteps that are over."""
@@ -48,6 +58,8 @@ class DebuggerGate(Hooks):
         self.watch = watch or Watch(breakpoints, lambda _breakpoint, _path, _text: None)
         self.take_tool: Callable[[str, ToolCall], ToolResult | None] = lambda _path, _call: None
         """Gives the result of a tool call that is not to be run."""
+        self.before_calls: LooksAhead | None = None
+        """Looks at what a model is about to be sent."""
         self._passes: int | None = None
         self._boundary: asyncio.Future[None] | None = None
         self._running: dict[str, str] = {}
@@ -185,6 +197,8 @@ class DebuggerGate(Hooks):
         """At breakpoints and passed budgets; and many calls at once are spread over frames, as each costs some
         milliseconds to set up."""
         path = node_path(node, inside)
+        if self.before_calls is not None:
+            self.before_calls.look(path, messages)
         last = messages[-1] if messages else None
         found = self._at(self._breakpoints.at("model"), path, last) or self._over(path)
         if found is not None:
@@ -258,6 +272,8 @@ class DebuggerGate(Hooks):
     def observe(self, event: ev.Event) -> None:
         """Takes an event of the run, before anybody else does."""
         self.watch.observe(event)
+        if self.before_calls is not None:
+            self.before_calls.fold(event)
         match event:
             case ev.NodeStarted():
                 self.node_started(event.invocation, node_path(event.node, event.inside))

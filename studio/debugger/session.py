@@ -316,6 +316,9 @@ class RunSession:
         )
         self.append(event)
 
+    def _warn_of_call(self, node: str, text: str) -> None:
+        self.append(ev.RunWarned(self.clock() - self._clock_start, text, node))
+
     def _go(self, command: Command) -> None:
         self.state = after(command, self.state)
         self._changed()
@@ -386,6 +389,10 @@ class RunSession:
         if tape is not None:
             tape.say = self._say
         self._gate.take_tool = lambda path, call: known_result(overrides, tape, path, call)
+        if self._setup.document is not None:
+            from studio.debugger.context.before_calls import BeforeCalls
+
+            self._gate.before_calls = BeforeCalls(self._setup.document, self._warn_of_call)
         instrument(workflow, Instruments(overrides, self._gate, tape))
 
     async def _record_start(self) -> None:
