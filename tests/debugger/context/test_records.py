@@ -128,7 +128,7 @@ async def test_a_session_warns_of_half_a_turn_before_the_call_also_while_a_break
     bench = Bench(lambda: WorkflowBuilder(agent("writer", "Ok.", session=session), name="t").build())
     points = Breakpoints([Breakpoint("model")])
     run = bench.session("Go on", breakpoints=points, document=document)
-    run.start()
+    run.run()
     await until(lambda: run.state is RunState.PAUSED)
     (warned,) = bench.kinds(ev.RunWarned)
     assert not bench.kinds(ev.ModelCallStarted)
