@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,19 +58,24 @@ class Inspection:
 
     def findings(self, muted: Collection[tuple[str, str]] = frozenset()) -> list[Finding]:
         """What the rules find by now; ``muted`` are pairs of rule and node."""
-        found: list[Finding] = []
+        return [one for one in self.look() if one is not None and (one.rule, one.node) not in muted]
+
+    def look(self) -> Iterator[Finding | None]:
+        """The findings, bit by bit: None where a caller may pause. Events must not be folded meanwhile."""
         late = self._settled()
-        for record in self.run.records.values():
-            found += self._before.get(record.invocation, ())
+        for record in list(self.run.records.values()):
+            yield from self._before.get(record.invocation, ())
             if record.ended is not None:
                 kept = self._kept.get(record.invocation)
                 if kept is None or not late:
                     kept = [one for rule in RECORD_RULES for one in rule(self.run, record)]
                     if late:
                         self._kept[record.invocation] = kept
-                found += kept
-        found += [one for rule in RUN_RULES for one in rule(self.run)]
-        return [one for one in found if (one.rule, one.node) not in muted]
+                yield from kept
+            yield None
+        for rule in RUN_RULES:
+            yield from rule(self.run)
+            yield None
 
     def _settled(self) -> bool:
         """Whether no later event can change what a finished record means."""

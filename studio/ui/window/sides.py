@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.ui.context import ContextPanel
 from studio.ui.debug import DebugPanel
 from studio.ui.find import FindPanel
 from studio.ui.history import HistoryPanel
@@ -48,6 +49,7 @@ class Sides(QObject):
         self.run = RunPanel(theme)
         self.messages = MessagesPanel(theme)
         self.state = StatePanel(theme)
+        self.context = ContextPanel(theme)
         self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
         self.find = FindPanel(theme)
@@ -99,6 +101,7 @@ class Sides(QObject):
             self.run,
             self.messages,
             self.state,
+            self.context,
             self.events,
             self.problems,
             self.find,
@@ -133,10 +136,12 @@ class Sides(QObject):
         dock.add("run", tr("Run"), self.run)
         dock.add("messages", tr("Messages"), self.messages)
         dock.add("state", tr("State"), self.state)
+        dock.add("context", tr("Context"), self.context)
         dock.add("events", tr("Events"), self.events)
         dock.add("problems", tr("Problems"), self.problems)
         dock.add("find", tr("Find"), self.find)
         dock.add("versions", tr("Versions"), self.versions)
+        self.context.counted.connect(lambda count: dock.set_count("context", count))
         dock.strip.add_corner(self.totals)
         fold = QToolButton()
         fold.setObjectName("fold_bottom")

@@ -1,0 +1,172 @@
+"""The context panel: columns and warnings of a run, facts, comparing, muting, fixing, the export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+from studio.agents.messages import AgentReply, AgentResponse, Message, assistant, user
+from studio.bridge.run_views import RunUpdate
+from studio.bridge.workspace import Workspace
+from studio.debugger.context.items import Item
+from studio.document.model import AgentNode
+from studio.engine import events as ev
+from studio.ui.context import ContextPanel
+from tests.ui.panels.fake_run import FakeRun
+
+QUESTION, DRAFT = (
+    user("Two-page brief on grid storage"),
+    assistant("Three topics: market, technology, policy.", "planner"),
+)
+
+
+def happened() -> list[ev.Event]:
+    """The planner answers; a researcher with the same session gets the whole conversation."""
+    reply = AgentReply((DRAFT,))
+    response = AgentResponse("planner", reply, (QUESTION, DRAFT))
+    seen: tuple[Message, ...] = (QUESTION, DRAFT, QUESTION, DRAFT)
+    found = assistant("Prices fell by a fifth.", "market")
+    return [
+        ev.RunStarted(0, "input", QUESTION),
+        ev.SuperstepStarted(0, 1),
+        ev.NodeStarted(0, 1, "planner", "p", (), QUESTION),
+        ev.ModelCallStarted(0, "planner", "p", "m1", (QUESTION,)),
+        ev.ModelCallFinished(1, "planner", "p", "m1", reply=reply),
+        ev.MessageQueued(1, 1, "msg", "planner", None, response, "p", "response"),
+        ev.NodeFinished(1, 1, "planner", "p"),
+        ev.SuperstepStarted(1, 2),
+        ev.MessageRouted(1, 2, "msg", "e", "planner", "market", delivered=True),
+        ev.NodeStarted(1, 2, "market", "m", ("planner",), response),
+        ev.ModelCallStarted(1, "market", "m", "m1", seen),
+        ev.ModelCallFinished(2, "market", "m", "m1", reply=AgentReply((found,))),
+        ev.OutputYielded(2, 2, "market", "m", AgentReply((found,))),
+        ev.NodeFinished(2, 2, "market", "m"),
+        ev.StatusChanged(2, "IDLE"),
+    ]
+
+
+@pytest.fixture
+def panel(show: Callable[[type[ContextPanel]], ContextPanel], run: FakeRun, qtbot: QtBot) -> ContextPanel:
+    """The panel after that run."""
+    for event in happened():
+        run._views.fold(event)
+    made = show(ContextPanel)
+    run.updated.emit(RunUpdate(events=15))
+    qtbot.waitUntil(lambda: made.model is not None and bool(made.model.findings), timeout=5000)
+    return made
+
+
+def shown(panel: ContextPanel, part: int) -> list[tuple[str, str, list[str]]]:
+    return [(g.title, g.note, [i.text for i in g.items]) for g in panel.parts[part].column.groups]
+
+
+def test_the_newest_invocation_with_its_warning(panel: ContextPanel) -> None:
+    assert panel.box.currentText() == "Market research · superstep 2"
+    assert shown(panel, 0) == [
+        ("History", "from the session", [QUESTION.text, DRAFT.text]),
+        ("Conversation passed on", "from Planner", [QUESTION.text]),
+        ("Explicit input", "from Planner", [DRAFT.text]),
+    ]
+    assert panel.warnings.isVisible()
+    assert panel.warnings.text.plain.startswith("W1 Duplicate in context. Market research sees 2 messages twice")
+    assert panel.warning_count == 1
+    model = panel.parts[0].model
+    history = model.item(0)
+    assert [history.child(at).data(257) for at in range(2)] == [True, True]
+    assert panel.shown.text == "Prices fell by a fifth."
+
+
+def test_another_invocation_reveals_its_node(panel: ContextPanel, workspace: Workspace) -> None:
+    index = panel.box.findText("Planner · superstep 1")
+    panel.box.activated.emit(index)
+    assert shown(panel, 1) == [("Sent on edges", "", [DRAFT.text])]
+    assert shown(panel, 2) == [("Conversation", "as it was given", [QUESTION.text])]
+    assert not panel.warnings.isVisible()
+    assert workspace.selection.items == ("planner",)
+
+
+def test_who_has_a_fact(panel: ContextPanel) -> None:
+    panel.search.setText("three topics: MARKET, technology, policy.")
+    model = panel.facts.model
+    assert [model.item(0, at).text() for at in range(4)] == ["Market research", "2", "History", "Sub-agent"]
+    assert model.rowCount() == 1
+    panel.search.setText("xyz")
+    assert panel.facts.empty.isVisible()
+    panel.search.clear()
+    assert panel.columns.isVisible()
+
+
+def test_only_some_origins_and_two_beside_each_other(panel: ContextPanel) -> None:
+    panel._choose_origin("history", on=False)
+    assert [g[0] for g in shown(panel, 0)] == ["Conversation passed on", "Explicit input"]
+    panel._choose_origin("history", on=True)
+    assert len(shown(panel, 0)) == 3
+    panel.compare_with("p")
+    assert panel.parts[1].column.title == "Planner · superstep 1"
+    assert not panel.parts[2].isVisible()
+    marked = panel.parts[0].model.item(0).child(0).data(257), panel.parts[0].model.item(0).child(1).data(257)
+    assert marked == (True, False)
+    panel.compare_with("")
+    assert panel.parts[2].isVisible()
+
+
+def test_muting_is_kept_for_the_workflow(panel: ContextPanel, qtbot: QtBot, workspace: Workspace) -> None:
+    panel.warnings.mute.click()
+    qtbot.waitUntil(lambda: not panel.warnings.isVisible(), timeout=5000)
+    panel.set_workspace(None)
+    panel.set_workspace(workspace)
+    assert panel.model is not None
+    assert panel.model.muted == {("W1", "market")}
+    panel.model.unmute_all()
+    qtbot.waitUntil(panel.warnings.isVisible, timeout=5000)
+
+
+def test_the_fix_is_one_step_of_the_document(panel: ContextPanel, workspace: Workspace) -> None:
+    assert panel.warnings.fix.text() == "Use last reply only"
+    panel.warnings.fix.click()
+    node = workspace.document.workflow.node("market")
+    assert isinstance(node, AgentNode)
+    assert node.context == "last_agent"
+    assert not panel.warnings.fix.isVisible()
+    workspace.document.undo_stack.undo()
+    assert workspace.document.workflow.node("market") == node.model_copy(update={"context": "full"})
+
+
+def test_an_item_can_be_read_whole_and_all_exported(panel: ContextPanel, tmp_path: Path, qtbot: QtBot) -> None:
+    tree = panel.parts[0].tree
+    index = panel.parts[0].model.index(0, 0, panel.parts[0].model.index(0, 0))
+    read: list[Any] = []
+    panel.parts[0].read_requested.disconnect()
+    panel.parts[0].read_requested.connect(read.append)
+    tree.activated.emit(index)
+    assert isinstance(read[0], Item)
+    assert read[0].text == QUESTION.text
+    panel.export(tmp_path / "context.json")
+    told = json.loads((tmp_path / "context.json").read_text(encoding="utf-8"))
+    assert [w["rule"] for w in told["warnings"]] == ["W1"]
+    assert len(told["records"]) == 2
+
+
+def test_a_long_run_is_taken_in_pieces(
+    show: Callable[[type[ContextPanel]], ContextPanel], run: FakeRun, qtbot: QtBot
+) -> None:
+    made = show(ContextPanel)
+    for _ in range(200):
+        for event in happened():
+            run._views.fold(event)
+    run.updated.emit(RunUpdate(everything=True))
+    assert made.model is not None
+    model = made.model
+    qtbot.waitUntil(lambda: model.inspection.run.turn == 200 and bool(model.findings), timeout=20000)
+
+
+def test_a_new_run_starts_afresh(panel: ContextPanel, run: FakeRun, qtbot: QtBot) -> None:
+    run._views.__init__()  # type: ignore[misc]
+    run._show(run._views)
+    run.updated.emit(RunUpdate(everything=True))
+    qtbot.waitUntil(lambda: panel._stack.currentIndex() == 0, timeout=5000)
+    assert panel.warning_count == 0
