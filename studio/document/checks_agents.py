@@ -80,26 +80,27 @@ def _providers(facts: Facts, node: AgentNode) -> Iterator[Problem]:
         message = f"{name} stores its history for each model call, but has no history of its own: add one."
         yield Problem("no_history", message, node.id, "store_per_call", "warning")
     for number, provider in enumerate(node.providers, 1):
+        place = f"providers.{number - 1}"
         what = f"The context provider {provider_id(provider, number)} of {name}"
         match provider.kind:
             case "history":
-                yield from _history(node, provider, what)
+                yield from _history(node, provider, what, place)
             case "text" if not provider.text.strip():
-                yield Problem("provider_empty", f"{what} adds an empty text.", node.id, "providers", "warning")
+                yield Problem("provider_empty", f"{what} adds an empty text.", node.id, place, "warning")
             case "code":
-                yield from _code(facts, node, provider, what, "providers")
+                yield from _code(facts, node, provider, what, place)
             case "compaction":
-                yield from _compaction(node.id, provider.compaction, "providers", what)
+                yield from _compaction(node.id, provider.compaction, place, what)
                 if provider.compaction.strategy == "none":
-                    yield Problem("provider_empty", f"{what} has no strategy.", node.id, "providers", "warning")
+                    yield Problem("provider_empty", f"{what} has no strategy.", node.id, place, "warning")
 
 
-def _history(node: AgentNode, provider: ContextProvider, what: str) -> Iterator[Problem]:
+def _history(node: AgentNode, provider: ContextProvider, what: str, place: str) -> Iterator[Problem]:
     path = provider.path
     outside = PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute() or ".." in path.split("/")
     if provider.store != "session" and (outside or "\\" in path):
         message = f"{what} is kept in {path}: name a file or folder inside the folder of the workflow, with /."
-        yield Problem("history_path", message, node.id, "providers")
+        yield Problem("history_path", message, node.id, place)
 
 
 def _code(
@@ -123,7 +124,7 @@ def _middleware(facts: Facts, node: AgentNode) -> Iterator[Problem]:
     for number, piece in enumerate(node.middleware, 1):
         title = piece.name or f"number {number}"
         what = f"The middleware {title} of {facts.name(node.id)}, {_WORDS[piece.kind]},"
-        yield from _code(facts, node, piece, what, "middleware")
+        yield from _code(facts, node, piece, what, f"middleware.{number - 1}")
 
 
 # -------------------------------------------------------------------------------------------------- compaction
@@ -147,7 +148,7 @@ def _compaction(place: str, found: Compaction, field: str, what: str) -> Iterato
         ):
             wrong = "needs an answer smaller than the window, and shares between 0 and 1 in this order"
     if wrong:
-        name = field if field == "providers" else f"{field}.strategy"
+        name = f"{field}.strategy" if field == "compaction" else field
         yield Problem("compaction", f"{what}: the compaction {wrong}.", place, name)
 
 
@@ -173,43 +174,43 @@ def _runner(facts: Facts, node: RunnerNode) -> Iterator[Problem]:
                     f"Two agents of {name} have the {what} {found or '(empty)'}: hand-offs could not tell them apart."
                 )
                 yield Problem("runner_agent_twice", message, node.id, "agents")
-    for agent in node.agents:
-        yield from _runner_agent(facts, node, agent)
+    for number, agent in enumerate(node.agents):
+        yield from _runner_agent(facts, node, agent, f"agents.{number}")
     for agent in runners.unreached(node):
         message = f"No hand-off leads to {agent.name or agent.id} in {name}: it never speaks."
         yield Problem("runner_unreached", message, node.id, "agents", "warning")
 
 
-def _runner_agent(facts: Facts, node: RunnerNode, agent: RunnerAgent) -> Iterator[Problem]:
+def _runner_agent(facts: Facts, node: RunnerNode, agent: RunnerAgent, field: str) -> Iterator[Problem]:
     who = f"{agent.name or agent.id} in {facts.name(node.id)}"
     if not agent.name.strip():
-        yield Problem("no_name", f"An agent of {facts.name(node.id)} has no name.", node.id, "agents")
+        yield Problem("no_name", f"An agent of {facts.name(node.id)} has no name.", node.id, field)
     if not agent.instructions.strip():
-        yield Problem("no_instructions", f"The agent {who} has no instructions.", node.id, "agents", "info")
+        yield Problem("no_instructions", f"The agent {who} has no instructions.", node.id, field, "info")
     by_id = {a.id: a for a in node.agents}
     for other in agent.handoffs:
         if other == agent.id:
-            yield Problem("runner_handoff", f"{who} hands over to itself.", node.id, "agents")
+            yield Problem("runner_handoff", f"{who} hands over to itself.", node.id, field)
         elif other not in by_id:
-            yield Problem("runner_handoff", f"{who} hands over to {other}, which is not there.", node.id, "agents")
+            yield Problem("runner_handoff", f"{who} hands over to {other}, which is not there.", node.id, field)
     names = [*agent.tools, *(runners.transfer_tool(by_id[h].name) for h in agent.handoffs if h in by_id)]
     for name, count in Counter(names).items():
         if count > 1:
-            yield Problem("runner_tool_twice", f"{who} has two tools called {name}.", node.id, "agents")
+            yield Problem("runner_tool_twice", f"{who} has two tools called {name}.", node.id, field)
     servers = {m.name: m for m in facts.workflow.mcp_servers}
     for server in agent.mcp_servers:
         if server not in servers:
             message = f"{who} uses the MCP server {server}, which this workflow does not have."
-            yield Problem("unknown_server", message, node.id, "agents")
+            yield Problem("unknown_server", message, node.id, field)
         elif servers[server].approval != "never":
             message = f"{who} uses the MCP server {server}, whose tools may ask somebody: inside a runner tools run "
             message += "without asking. Set its approval to never, or choose tools that only read."
-            yield Problem("runner_tool_asks", message, node.id, "agents", "warning")
+            yield Problem("runner_tool_asks", message, node.id, field, "warning")
     declared = {t.name: t for t in facts.workflow.tools}
     for tool in agent.tools:
         if tool not in declared:
             message = f"{who} uses the tool {tool}, which this workflow does not have."
-            yield Problem("unknown_tool", message, node.id, "agents")
+            yield Problem("unknown_tool", message, node.id, field)
         elif declared[tool].approval != "never":
             message = f"{who} uses the tool {tool}, which asks somebody: inside a runner tools run without asking."
-            yield Problem("runner_tool_asks", message, node.id, "agents")
+            yield Problem("runner_tool_asks", message, node.id, field)

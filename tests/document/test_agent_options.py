@@ -36,11 +36,11 @@ def agent(**values: Any) -> Drawing:
         ({"tool_choice": "x"}, "tool_choice", "tool_choice"),
         ({"compaction": Compaction(strategy="truncation", most=3, target=4)}, "compaction", "compaction.strategy"),
         ({"compaction": Compaction(strategy="context_window", output=128_000)}, "compaction", "compaction.strategy"),
-        ({"providers": (ContextProvider(kind="text"),)}, "provider_empty", "providers"),
-        ({"providers": (ContextProvider(kind="compaction"),)}, "provider_empty", "providers"),
-        ({"providers": (ContextProvider(kind="code"),)}, "no_code", "providers"),
-        ({"providers": (ContextProvider(kind="code", body="x ="),)}, "syntax", "providers"),
-        ({"providers": (ContextProvider(kind="code", call="m:f"),)}, "unknown_module", "providers"),
+        ({"providers": (ContextProvider(kind="text"),)}, "provider_empty", "providers.0"),
+        ({"providers": (ContextProvider(kind="compaction"),)}, "provider_empty", "providers.0"),
+        ({"providers": (ContextProvider(kind="code"),)}, "no_code", "providers.0"),
+        ({"providers": (ContextProvider(kind="code", body="x ="),)}, "syntax", "providers.0"),
+        ({"providers": (ContextProvider(kind="code", call="m:f"),)}, "unknown_module", "providers.0"),
         (
             {"providers": (ContextProvider(kind="history"), ContextProvider(kind="history"))},
             "history_twice",
@@ -57,8 +57,8 @@ def agent(**values: Any) -> Drawing:
             "providers",
         ),
         ({"store_per_call": True}, "no_history", "store_per_call"),
-        ({"middleware": (MiddlewareDecl(body=""),)}, "no_code", "middleware"),
-        ({"middleware": (MiddlewareDecl(body="x", call="m:f"),)}, "function_twice", "middleware"),
+        ({"middleware": (MiddlewareDecl(body=""),)}, "no_code", "middleware.0"),
+        ({"middleware": (MiddlewareDecl(body="x", call="m:f"),)}, "function_twice", "middleware.0"),
     ],
 )
 def test_what_is_wrong_around_an_agent(values: dict[str, Any], code: str, field: str) -> None:
@@ -69,7 +69,7 @@ def test_what_is_wrong_around_an_agent(values: dict[str, Any], code: str, field:
 @pytest.mark.parametrize("path", ["/etc/x", "../x", "a/../b", "C:\\x", "a\\b"])
 def test_a_history_stays_in_the_folder_of_the_workflow(path: str) -> None:
     history = ContextProvider(kind="history", store="file", path=path)
-    assert agent(providers=(history,)).problem("history_path").field == "providers"
+    assert agent(providers=(history,)).problem("history_path").field == "providers.0"
     fine = ContextProvider(kind="history", store="sqlite", path="memory/chats.db")
     assert agent(providers=(fine,)).codes() == []
 

@@ -56,6 +56,9 @@ class Fold(Section):
 def fold_of(page: QWidget, name: str) -> Fold | None:
     """The section that a field, or an object with fields, belongs to."""
     folds = page.findChildren(Fold)
+    owner, _, index = name.partition(".")
+    if index.isdigit():  # an item of a list: middleware.0
+        name = owner
     return next((f for f in folds if name in f.names or any(n.startswith(f"{name}.") for n in f.names)), None)
 
 

@@ -77,11 +77,23 @@ class NodePage(InspectorPage):
         container = self.container_of(self.node_id, name)
         if container is not None:
             self.unfold(container)
+        if isinstance(container, Section):
+            container.set_open(True)
+            self.body.ensureWidgetVisible(container, 20, 40)
         return super().focus_field(name)
 
     def container_of(self, item: str, field: str) -> QWidget | None:
-        cards = next((c for c in self.body.findChildren(PartCards) if c.where == field), None)
-        return super().container_of(item, field) or cards or fold_of(self, field)
+        where, _, index = field.partition(".")
+        found: QWidget | None = super().container_of(item, field)
+        cards = next((c for c in self.body.findChildren(PartCards) if c.where == where), None)
+        if found is None and cards is not None:
+            found = cards.cards[int(index)] if index.isdigit() and int(index) < len(cards.cards) else cards
+        return found or fold_of(self, field)
+
+    def refresh_problems(self) -> None:
+        super().refresh_problems()
+        for cards in self.body.findChildren(PartCards):
+            cards.refresh_problems()
 
     def show_text(self, item: str, field: str, text: str, start: int, end: int, *, focus: bool) -> None:
         self._tabs.choose(0)

@@ -93,7 +93,16 @@ class PartCard(Card):
             button.setEnabled(0 <= self.target.index + step < count)
             button.setAccessibleName(f"{button.toolTip()}: {title}")
         self._remove_button.setAccessibleName(tr("Remove {name}").format(name=title))
+        self.refresh_problems()
         self._remove_button.setToolTip(tr("Remove {name}").format(name=title))
+
+    def refresh_problems(self) -> None:
+        """Says what is wrong with the item."""
+        assert isinstance(self.target, NodePart)
+        found = self.workspace.problems.at(self.target.node_id)
+        mine = [p for p in found if p.field == f"{self.target.where}.{self.target.index}" and p.severity != "info"]
+        self.note.set_tone("wait_t" if mine and mine[0].severity == "warning" else "fail_t")
+        self.say(" ".join(p.message for p in mine))
 
 
 class PartCards(Cards):
@@ -124,6 +133,12 @@ class PartCards(Cards):
             card.deleteLater()
         self._keys = keys
         super().refresh()
+
+    def refresh_problems(self) -> None:
+        """Says in each card what is wrong with its item."""
+        for card in self.cards:
+            if isinstance(card, PartCard) and card.target.index < len(self.items()):
+                card.refresh_problems()
 
     def items(self) -> Sequence[Any]:
         return NodePart(self.workspace, self.node_id, self.where, 0, self._word).items

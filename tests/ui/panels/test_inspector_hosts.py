@@ -316,3 +316,22 @@ def test_a_text_inside_a_list_or_an_option_is_brought_into_view(show: Show, work
         editor = next(e for e in page.findChildren(QTextEdit) if e.toPlainText() == text)
         assert editor.isVisible()
         assert editor.textCursor().selectedText() == "gap"
+
+
+def test_a_problem_of_an_item_stands_in_its_card(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    from studio.document.agent_options import MiddlewareDecl
+
+    pieces = (MiddlewareDecl(body="await call_next()"), MiddlewareDecl(body="x ="))
+    workspace.document.execute(SetFields("nodes", "writer", {"middleware": pieces}), "x")
+    panel = show(InspectorPanel)
+    workspace.selection.select(("writer",))
+    good, bad = cards(panel, "middleware").cards
+    qtbot.waitUntil(lambda: "cannot be read: invalid syntax, line 1" in bad.note.plain)
+    assert good.note.plain == ""
+    page = panel.page
+    assert page is not None
+    bad.set_open(False)
+    page.focus_field("middleware.1")
+    assert bad.is_open
+    bad.target.write("body", "await call_next()")
+    qtbot.waitUntil(lambda: bad.note.isHidden())
