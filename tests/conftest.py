@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
+
+for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
+    assert _wait.__kwdefaults__ is not None
+    _wait.__kwdefaults__["timeout"] = 60_000  # the machine may be busy with other things
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false;qt.text.font.db=false")

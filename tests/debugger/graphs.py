@@ -145,8 +145,13 @@ class Bench:
         return [e.data for e in self.events if isinstance(e, ev.OutputYielded)]
 
 
-async def until(condition: Callable[[], bool], seconds: float = 2.0) -> None:
-    """Waits, turn by turn, for a condition."""
-    async with asyncio.timeout(seconds):
+GENEROUS = 60.0
+"""Seconds."""
+
+
+async def until(condition: Callable[[], bool], seconds: float = GENEROUS) -> None:
+    """Waits, turn by turn, for a condition. A limit up to one second is meant; a longer one is at least generous, since
+    the machine may be busy with other things."""
+    async with asyncio.timeout(seconds if seconds <= 1 else max(seconds, GENEROUS)):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.001)

@@ -60,7 +60,7 @@ class Studio:
             raise AssertionError(f"{expression}: {answer['error']}")
         return answer["value"]
 
-    def wait(self, expression: str, seconds: float = 20.0) -> None:
+    def wait(self, expression: str, seconds: float = 60.0) -> None:
         """Waits until an expression is true."""
         wait_until(lambda: self.ask(expression), expression, seconds)
 
@@ -80,7 +80,7 @@ class Studio:
         self.process.wait(timeout=20)
         self._close()
 
-    def wait_closed(self, seconds: float = 20.0) -> int:
+    def wait_closed(self, seconds: float = 60.0) -> int:
         """Waits until the program has ended by itself; returns its exit code."""
         code = self.process.wait(timeout=seconds)
         self._close()
