@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from studio.bridge.run_searching import RunSearching
+from studio.bridge.run_bundles import RunBundles
 from studio.bridge.run_services import RunServices
 from studio.checkpoints import Checkpoint, CheckpointNotFound
 from studio.debugger.branches import Stretch, replay
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from studio.debugger.details import Details
 
 
-class RunMoments(RunSearching):
+class RunMoments(RunBundles):
     """Part of :class:`studio.bridge.run_model.RunModel`."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from studio.agents.messages import Usage
@@ -18,6 +18,10 @@ async def _no_signature(_workflow: Workflow) -> str:
 
 async def _no_store() -> RunStore:
     raise StoreError("There is no file of runs")
+
+
+async def _no_other(_workflow: Workflow) -> RunStore:
+    return await _no_store()
 
 
 def _no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
@@ -44,6 +48,10 @@ class RunServices:
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature
+    secrets: Callable[[], Collection[str]] = frozenset
+    """Every secret that was used so far: none may get into a file for somebody else."""
+    open_other: Callable[[Workflow], Awaitable[RunStore]] = _no_other
+    """The runs of another workflow than the open one."""
     disk_bytes: Callable[[], int] = lambda: 0
     """What runs take on disk, also while new ones are kept in memory only."""
     remove_from_disk: Callable[[], None] = lambda: None

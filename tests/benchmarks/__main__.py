@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks [startup] [stream] [canvas] [agents] [engine]``: prints figures, one JSON line each."""
+"""``python -m tests.benchmarks [NAME...]``: prints figures, one JSON line each; without names those of the window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.benchmarks import agents, canvas, startup, stream
+from tests.benchmarks import agents, canvas, startup, stream, timeline
 from tests.benchmarks.children import Place, place
 from tests.benchmarks.figures import Figure
 
@@ -17,6 +17,7 @@ WINDOW: dict[str, Callable[[Place], Iterator[Figure]]] = {
     "stream": stream.figures,
     "canvas": canvas.figures,
     "agents": agents.figures,
+    "timeline": timeline.figures,
 }
 ENGINE = "tests.benchmarks.engine"
 

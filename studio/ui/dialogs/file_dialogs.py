@@ -68,6 +68,29 @@ def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[P
     return dialog
 
 
+def choose_bundle(parent: QWidget, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks for a file of runs to import."""
+    dialog = _dialog(parent, tr("Import runs"), folder)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setNameFilters([tr("Runs (*.superstep-runs)"), tr("All files (*)")])
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
+    return dialog
+
+
+def choose_bundle_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks where to write runs; adds the suffix if it was left out."""
+    dialog = _dialog(parent, tr("Export runs"), suggestion.parent)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setDefaultSuffix("superstep-runs")
+    dialog.setNameFilters([tr("Runs (*.superstep-runs)"), tr("All files (*)")])
+    dialog.selectFile(suggestion.name)
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
+    return dialog
+
+
 def with_suffix(path: Path) -> Path:
     """``x`` and ``x.json`` become ``x.workflow.json``; any other suffix is the user's will."""
     if path.name.lower().endswith(SUFFIX):

@@ -82,6 +82,8 @@ def _add_function_types(page: NodePage, form: Form) -> None:
     page.body.add(
         builder.choice(form, "yields", tr("Yields"), types, free=tr("nothing"), hint=hint, none_if_empty=True)
     )
+    hint = tr("Restoring or forking where it would run again asks first. Default: off.")
+    page.body.add(builder.check(form, "has_effects", tr("Has effects outside"), hint))
 
 
 def human_fields(page: NodePage, form: Form) -> None:

@@ -30,6 +30,7 @@ def checkpoint_entries(panel: TimelinePanel, spot: Spot) -> list[Entry]:
         Entry(tr("Name…"), "", lambda: view.edit_name(key), keys="F2"),
         Entry(tr("Tags…"), "tag", lambda: view.edit_tags(key)),
         Entry(tr("Unpin") if spot.pinned else tr("Pin"), "pin", lambda: panel.pin(key), keys="P"),
+        Entry(tr("Export checkpoint…"), "upload", lambda: panel.export_bundle(key)),
         Entry(tr("Delete checkpoint"), "trash-2", lambda: panel.delete_checkpoint(key),
               tr("You are here") if here else ""),
         Entry(),
@@ -54,6 +55,7 @@ def branch_entries(panel: TimelinePanel, track: Track) -> list[Entry]:
     return [
         *entries,
         Entry(tr("Rename branch…"), "", lambda: panel.view.edit_branch_name(branch)),
+        Entry(tr("Export branch…"), "upload", lambda: panel.export_bundle(branch)),
         Entry(tr("Delete branch…"), "trash-2", lambda: panel.delete_branch(branch), why or busy),
     ]
 
@@ -69,6 +71,7 @@ def panel_entries(panel: TimelinePanel) -> list[Entry]:
         Entry(tr("Go to the checkpoint before the error"), "", panel.go_before_error,
               "" if before else tr("Nothing failed in the run that is shown.")),
         Entry(),
+        Entry(tr("Import runs…"), "download", panel.import_bundle),
         Entry(tr("Which checkpoints are kept…"), "", panel.show_keeping, none and ("" if back else none)),
     ]  # fmt: skip
     if run is not None:

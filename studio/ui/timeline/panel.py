@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -10,6 +12,7 @@ from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.edits import SetWorkflow
+from studio.ui.dialogs.file_dialogs import choose_bundle, choose_bundle_target
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.entries import branch_entries, checkpoint_entries, panel_entries
@@ -344,6 +347,23 @@ class TimelinePanel(Panel):
         """Takes one checkpoint away; it can be put back."""
         if self.workspace is not None:
             self.workspace.run.delete_checkpoints([checkpoint])
+
+    def export_bundle(self, key: str) -> None:
+        """Asks where, and writes a branch or checkpoint for another machine."""
+        if self.workspace is not None:
+            run, folder = self.workspace.run, self._folder()
+            name = "".join(c if c.isalnum() or c in " -_" else "-" for c in run.title_of(key))
+            target = folder / f"{self.workspace.document.workflow.name}, {name}.superstep-runs"
+            choose_bundle_target(self, target, lambda file: run.export_bundle(key, file))
+
+    def import_bundle(self) -> None:
+        """Asks for a file of runs and adds them."""
+        if self.workspace is not None:
+            choose_bundle(self, self._folder(), self.workspace.run.import_bundle)
+
+    def _folder(self) -> Path:
+        path = self.workspace.document.path if self.workspace is not None else None
+        return path.parent if path is not None else Path.home()
 
     def keep_on_disk(self, on: bool) -> None:
         """Whether runs of this workflow are kept on disk; a step that can be undone."""

@@ -100,6 +100,15 @@ class FileFlows(QObject):
         name = tr("{name}, as it was").format(name=workflow.name)
         self._show(workflow.model_copy(update={"id": uuid4().hex, "name": name}), None)
 
+    def new_with_runs(self, workflow: Workflow) -> None:
+        """The workflow of imported runs with its id, so that they belong to it; not saved yet, unless it is open."""
+        for page in self.pages():
+            if page.workspace.document.workflow.id == workflow.id:
+                self._tabs.show_page(page)
+                page.workspace.run.reopen()
+                return
+        self._show(workflow, None)
+
     def new_from_import(self, found: Imported) -> None:
         """What an import made, not saved yet. What was changed in an export since is one step to look at and undo: in
         the open document that was exported, if it is there as it was, else in a new one."""
@@ -268,6 +277,7 @@ class FileFlows(QObject):
         document.dirty_changed.connect(describe)
         document.path_changed.connect(describe)
         page.workspace.document_offered.connect(self.new_from_run)
+        page.workspace.run.workflow_imported.connect(self.new_with_runs)
         document.path_changed.connect(self._watch.refresh)
         page.load_requested.connect(partial(self._load_from_disk, page))
         page.disk_bar.load_requested.connect(partial(self._load_from_disk, page))

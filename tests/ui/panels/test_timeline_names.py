@@ -95,8 +95,9 @@ def test_the_menu_of_a_checkpoint(show: Show, run: FakeRun) -> None:
     assert isinstance(menu, QMenu)
     entries = {a.text().split("\t")[0]: a for a in menu.actions() if a.text()}
     assert list(entries) == [
-        "Restore…", "Fork", "Fork with edits…", "Mark for compare", "Name…", "Tags…", "Pin", "Delete checkpoint",
-        "Show Fork A", "Compare main with Fork A", "Rename branch…", "Delete branch…",
+        "Restore…", "Fork", "Fork with edits…", "Mark for compare", "Name…", "Tags…", "Pin", "Export checkpoint…",
+        "Delete checkpoint",
+        "Show Fork A", "Compare main with Fork A", "Rename branch…", "Export branch…", "Delete branch…",
     ]  # fmt: skip
     assert not entries["Fork"].isEnabled()
     assert entries["Fork"].toolTip() == "The run is stopping."
