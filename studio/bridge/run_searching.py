@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+
 from PySide6.QtCore import QObject, Signal
 
 from studio.bridge.run_comparing import RunComparing
@@ -12,6 +15,8 @@ from studio.debugger.search import Findable, Happened, HappenedFolder, Query, Qu
 from studio.debugger.states import ENDED
 
 _NOTHING = Happened()
+_PIECE = 100
+"""Checkpoints that are looked at in one piece of work."""
 
 
 class RunSearching(RunComparing):
@@ -35,7 +40,7 @@ class RunSearching(RunComparing):
             self.found.emit(text, (), str(problem))
             return
         if not query.needs_logs or self._services is None:
-            self.found.emit(text, self._matching(query), "")
+            self._tasks.turn(lambda: self._find(text, query))
         else:
             self._tasks.turn(lambda: self._search(text, query))
 
@@ -47,8 +52,7 @@ class RunSearching(RunComparing):
             if at % 10 == 9:
                 self.found.emit(text, (), f"Reading branch {at + 1} of {len(missing)}…")
             await self._read(branch)
-        if text == self._wanted:
-            self.found.emit(text, self._matching(query), "")
+        await self._find(text, query)
         # A branch that goes on is read again the next time.
         settled = {b.branch for b in self.branches if b.state in ENDED and not b.elsewhere}
         self._happened = {branch: read for branch, read in self._happened.items() if branch in settled}
@@ -59,21 +63,27 @@ class RunSearching(RunComparing):
         await replay([Stretch(branch, None)], await self._opened_store(), self._services.codec, folder.fold)
         self._happened[branch] = folder.by_checkpoint
 
-    def _matching(self, query: Query) -> tuple[str, ...]:
-        return tuple(view.checkpoint for view in self.checkpoints if query.matches(self._findable(view)))
+    async def _find(self, text: str, query: Query) -> None:
+        """Looks at every checkpoint, some at a time so that the window goes on."""
+        views, found = list(self.checkpoints), list[str]()
+        branches = {b.branch: b for b in self.branches}
+        last = {view.branch: view.checkpoint for view in views}
+        names = {n.id: n.name for n in self._services.document().nodes} if self._services is not None else {}
+        for at, view in enumerate(views):
+            branch = branches.get(view.branch)
+            state = branch.state if branch is not None and last[view.branch] == view.checkpoint else ""
+            if query.matches(self._findable(view, branch.name if branch is not None else "", state, names)):
+                found.append(view.checkpoint)
+            if at % _PIECE == _PIECE - 1:
+                await asyncio.sleep(0)
+        if text == self._wanted:
+            self.found.emit(text, tuple(found), "")
 
-    def _findable(self, view: CheckpointView) -> Findable:
-        branch = self._tree.branch(view.branch)
+    def _findable(self, view: CheckpointView, branch: str, state: str, names: Mapping[str, str]) -> Findable:
         happened = self._happened.get(view.branch, {}).get(view.checkpoint, _NOTHING)
-        names: tuple[str, ...] = ()
-        if self._services is not None:
-            document = self._services.document()
-            names = tuple(n.name for n in document.nodes if n.id in happened.nodes)
-        last = branch is not None and self._tree.last_checkpoint(branch.branch) == view.checkpoint
-        state = branch.state if branch is not None and last else ""
-        name = branch.name if branch is not None else ""
+        drawn = tuple(names[node] for node in happened.nodes if node in names)
         return Findable(
-            happened, view.created, view.superstep, names, view.name, view.note, view.tags, name, state, view.pinned
+            happened, view.created, view.superstep, drawn, view.name, view.note, view.tags, branch, state, view.pinned
         )
 
     # -------------------------------------------------------------------------------------------------- jumping

@@ -176,7 +176,7 @@ class Upkeep:
         """See :meth:`studio.checkpoints.runs.RunStore.freed_by`."""
         async with self._database.lock:
             numbers = {n for n in map(self._entry_of, checkpoints) if n is not None}
-            total = usage.freed_by(self._database, self._bodies, numbers) if numbers else 0
+            total = usage.freed_by(self._database, numbers) if numbers else 0
             for run in runs:
                 rows = self._optional("event", "SELECT sum(length(body)) FROM event WHERE run=?", (run,))
                 total += rows[0][0] or 0 if rows else 0
@@ -186,7 +186,7 @@ class Upkeep:
         """See :meth:`studio.checkpoints.runs.RunStore.weight`."""
         async with self._database.lock:
             number = self._entry_of(id)
-            return usage.Weight(0, 0) if number is None else usage.weight(self._database, self._bodies, number)
+            return usage.Weight(0, 0) if number is None else usage.weight(self._database, number)
 
     # ---------------------------------------------------------------------------------------------- compacting
 

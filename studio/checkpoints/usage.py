@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from studio.checkpoints.bodies import Bodies, parsed
+from studio.checkpoints.bodies import parsed
 from studio.checkpoints.database import Database
 from studio.checkpoints.packing import dumps
 from studio.checkpoints.removal import references
@@ -16,65 +16,69 @@ _ROW = 14
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """Bytes of one checkpoint: ``own`` is what only it needs, ``shared`` what others need too."""
+    """Bytes of one checkpoint: ``own`` is what it brought and no other refers to, ``shared`` the rest it is made of."""
 
     own: int
     shared: int
 
 
-def reachable(database: Database, starts: Iterable[int], known: set[int] | None = None) -> set[int]:
-    """The entries that are needed by these, these included; none of ``known``, and nothing behind them."""
-    seen = set() if known is None else known
-    waiting = [entry for entry in starts if entry not in seen]
-    found = set(waiting)
-    while waiting:
-        row = database.execute("SELECT parent, body FROM entry WHERE id=?", (waiting.pop(),)).fetchone()
-        if row is None:
-            continue
-        parent, body = row
-        behind = [body] if type(body) is int else references(body)
-        for entry in (*behind, *((parent,) if parent else ())):
-            if entry not in found and entry not in seen:
+class _References:
+    """Who needs whom in a file, read in one go: entries by id, with their bytes, and which of them are checkpoints.
+
+    A checkpoint that says only what changed needs the one before it as a whole; what it would not need of it is counted
+    as needed all the same, so what is called free is never more than what becomes free.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.needs: dict[int, list[int]] = {}
+        self.bytes: dict[int, int] = {}
+        self.checkpoints: set[int] = set()
+        self.bases: dict[int, int] = {}
+        """The checkpoint that one says its changes to."""
+        rows = database.execute("SELECT id, parent, head IS NOT NULL, body FROM entry WHERE id > 0")
+        for id, parent, is_checkpoint, body in rows:
+            self.bytes[id] = _ROW + (4 if isinstance(body, int) else len(body))
+            if is_checkpoint:
+                self.checkpoints.add(id)
+                content = parsed(body)
+                base = content.get("b")
+                self.needs[id] = references(dumps(content))
+                if isinstance(base, int):
+                    self.bases[id] = base
+            else:
+                behind = [body] if isinstance(body, int) else references(body)
+                self.needs[id] = [*behind, parent] if parent else behind
+
+    def reachable(self, starts: Iterable[int], *, bases: bool = True) -> set[int]:
+        """Everything that these need, these included; ``bases``: also what they take over from checkpoints before."""
+        found: set[int] = set()
+        waiting = list(starts)
+        while waiting:
+            entry = waiting.pop()
+            if entry not in found and entry in self.needs:
                 found.add(entry)
-                waiting.append(entry)
-    return found
+                waiting += self.needs[entry]
+                if bases and entry in self.bases:
+                    waiting.append(self.bases[entry])
+        return found
+
+    def size(self, entries: Iterable[int]) -> int:
+        """Their bytes together."""
+        return sum(self.bytes.get(entry, 0) for entry in entries)
 
 
-def _heads(database: Database, bodies: Bodies, numbers: Collection[int] | None) -> dict[int, list[int]]:
-    """The entries that checkpoints refer to directly, with what they take over from those before them."""
-    query = "SELECT id, body FROM entry WHERE head IS NOT NULL"
-    found: dict[int, list[int]] = {}
-    for number, stored in database.execute(query).fetchall():
-        if numbers is None or number in numbers:
-            body = parsed(stored)
-            whole = bodies.merged(body)[0] if "b" in body else {}
-            found[number] = references(dumps(body)) + references(dumps(whole))
-    return found
-
-
-def freed_by(database: Database, bodies: Bodies, numbers: Collection[int]) -> int:
+def freed_by(database: Database, numbers: Collection[int]) -> int:
     """The bytes that are free once the checkpoints at these entries are gone."""
-    heads = _heads(database, bodies, None)
-    kept = reachable(database, (e for n, found in heads.items() if n not in numbers for e in found))
-    gone = reachable(database, (e for n in numbers for e in heads.get(n, ())), kept)
-    return _bytes(database, gone - kept) + _bytes(database, numbers)
+    known = _References(database)
+    gone = set(numbers)
+    kept = known.reachable(known.checkpoints - gone)
+    return known.size(known.reachable(gone) - kept)
 
 
-def weight(database: Database, bodies: Bodies, number: int) -> Weight:
+def weight(database: Database, number: int) -> Weight:
     """What the checkpoint at an entry takes."""
-    heads = _heads(database, bodies, None)
-    mine = reachable(database, heads.get(number, ()))
-    others = reachable(database, (e for n, found in heads.items() if n != number for e in found))
-    return Weight(_bytes(database, mine - others) + _bytes(database, (number,)), _bytes(database, mine & others))
-
-
-def _bytes(database: Database, entries: Collection[int]) -> int:
-    total = 0
-    for entry in entries:
-        row = database.execute("SELECT body FROM entry WHERE id=?", (entry,)).fetchone()
-        if row is not None:
-            body = row[0]
-            total += _ROW + (
-                len(body.encode()) if isinstance(body, str) else len(body) if body.__class__ is bytes else 4
-            )
-    return total
+    known = _References(database)
+    mine = known.reachable((number,))
+    others = known.reachable(known.checkpoints - {number}, bases=False)
+    own = (mine - others) | {number}
+    return Weight(known.size(own), known.size(mine - own))

@@ -14,6 +14,8 @@ from studio.ui.timeline.measures import Measures
 from studio.ui.timeline.plan import Plan, Spot, Track
 from studio.ui.widgets.labels import chip_width, paint_chip
 
+_BEYOND = 60
+"""Pixels beyond the view from which a line is no longer followed."""
 _DIM = 0.28
 """How much is left of a mark that the search does not find."""
 _DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
@@ -57,6 +59,7 @@ class TimelinePainter:
         last = (size.height() + self._m.above - view.row_y(0)) // self._m.row + 1
         self._tracks = self._plan.tracks[first:last]
         self._in_view = range(first, last)
+        self._through: set[float] = set()
 
     def paint(self, area: QRect) -> None:
         """Everything that lies in ``area``."""
@@ -148,7 +151,27 @@ class TimelinePainter:
             self._painter.drawLine(a, b)
         else:
             step = self._m.leg if not spot.between else self._m.shift // 2
-            self._painter.drawPath(glyphs.branch_path(a.x(), a.y(), b.x(), b.y(), a.x() + step))
+            self._leg(a, b, a.x() + step)
+
+    def _leg(self, a: QPointF, b: QPointF, x: float) -> None:
+        """A fork's line. What is far out of view is left out, and lines that only pass through are drawn once for all
+        that lie on each other: dashes over thousands of pixels cost most of a frame."""
+        top, bottom = -_BEYOND, self._size.height() + _BEYOND
+        above, below = a.y() < top, b.y() > bottom
+        if above and below:
+            if x not in self._through:
+                self._through.add(x)
+                self._painter.setRenderHint(
+                    QPainter.RenderHint.Antialiasing, on=False
+                )  # it is upright: nothing to smooth
+                self._painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+                self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            return
+        start = QPointF(x, top) if above else a
+        if below:
+            self._painter.drawPath(glyphs.branch_path(a.x(), a.y(), x + 12, bottom, x))
+        else:
+            self._painter.drawPath(glyphs.branch_path(start.x(), start.y(), b.x(), b.y(), x))
 
     def _crosses(self, one: int, other: int) -> bool:
         """Whether a line between two rows goes through the rows in view."""

@@ -34,11 +34,8 @@ class Spot:
     pinned: bool = False
     note: str = ""
     tags: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """Name and tags, as they stand at the mark."""
-        return " ".join((self.name, *(f"#{tag}" for tag in self.tags))).strip()
+    title: str = ""
+    """Name and tags, as they stand at the mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +146,7 @@ def _spot(
         view.pinned,
         view.note,
         view.tags,
+        " ".join((view.name, *(f"#{tag}" for tag in view.tags))).strip() if view.tags else view.name,
     )
 
 
