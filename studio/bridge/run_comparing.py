@@ -51,7 +51,7 @@ class RunComparing(RunUpkeep):
             way = self._tree.way_to(record.id, None if at_end else checkpoint)
             sides.append(Moment(record, checkpoint, way, self.title_of(key)))
         names = {c.checkpoint: c.name for c in self.checkpoints if c.name}
-        comparing = Comparing(store, self._services.codec, self._services.document(), names, self._services.cost_of)
+        comparing = Comparing(store, self._services.codec, self._services.document(), names)
         self.compared.emit(a, b, await comparing.compare(*sides))
 
     def _goes_on(self, branch: str) -> bool:

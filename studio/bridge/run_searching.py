@@ -59,7 +59,7 @@ class RunSearching(RunComparing):
 
     async def _read(self, branch: str) -> None:
         assert self._services is not None
-        folder = HappenedFolder(self._services.cost_of)
+        folder = HappenedFolder()
         await replay([Stretch(branch, None)], await self._opened_store(), self._services.codec, folder.fold)
         self._happened[branch] = folder.by_checkpoint
 

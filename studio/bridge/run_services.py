@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
-from studio.agents.messages import Usage
 from studio.checkpoints import Codec, RunStore, StoreError
 from studio.debugger.session import Runnable
 from studio.document.model import Workflow
@@ -22,10 +21,6 @@ async def _no_store() -> RunStore:
 
 async def _no_other(_workflow: Workflow) -> RunStore:
     return await _no_store()
-
-
-def _no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
-    return None
 
 
 def _no_trace(sink: EventSink, _workflow: Workflow, _run: str) -> EventSink:
@@ -60,5 +55,3 @@ class RunServices:
     """Opens what can be read of a damaged file."""
     set_aside: Callable[[], str] = lambda: ""
     """Gives the file of runs another name, so that a new one begins; gives the new name."""
-    cost_of: Callable[[str, str, Usage], float | None] = _no_cost
-    """What a model call cost, by node, model and tokens; None if nobody knows."""

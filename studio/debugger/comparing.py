@@ -10,7 +10,7 @@ from studio.checkpoints import Codec, RunRecord, RunStore
 from studio.debugger.branches import Stretch, replay
 from studio.debugger.comparison import old_document
 from studio.debugger.run_comparison import Compared, RunComparison, Side, compare
-from studio.debugger.traces import CostOf, TraceFolder, no_cost
+from studio.debugger.traces import CostOf, TraceFolder, told_cost
 from studio.document.model import Workflow
 
 
@@ -32,7 +32,7 @@ class Comparing:
     codec: Codec
     drawing: Workflow
     names: Mapping[str, str]
-    cost_of: CostOf = no_cost
+    cost_of: CostOf = told_cost
 
     async def compare(self, a: Moment, b: Moment) -> RunComparison:
         """Reads both sides and aligns them, in a thread. Raises :class:`studio.checkpoints.StoreError`."""

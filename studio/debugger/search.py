@@ -15,7 +15,7 @@ from typing import Any
 
 from studio.agents.messages import Usage
 from studio.assembly.texts import value_text
-from studio.debugger.traces import CostOf, no_cost
+from studio.debugger.traces import CostOf, told_cost
 from studio.engine import events as ev
 
 _TERM = re.compile(r"""(?:(?P<key>[A-Za-z]+)(?P<op>:|>=|<=|>|<))?(?:"(?P<quoted>[^"]*)"?|(?P<word>[^\s"]+))""")
@@ -167,7 +167,7 @@ def _anywhere(what: Findable, word: str) -> bool:
 class HappenedFolder:
     """Collects by checkpoint what happened before it; a sink for :func:`studio.debugger.branches.replay`."""
 
-    def __init__(self, cost_of: CostOf = no_cost) -> None:
+    def __init__(self, cost_of: CostOf = told_cost) -> None:
         self.by_checkpoint: dict[str, Happened] = {}
         self._cost_of = cost_of
         self._now = Happened()

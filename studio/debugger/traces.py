@@ -14,9 +14,10 @@ CostOf = Callable[[str, str, Usage], float | None]
 """What a model call cost, by node, model and tokens; None if nobody knows."""
 
 
-def no_cost(_node: str, _model: str, _usage: Usage) -> float | None:
-    """Without a table of prices every cost is unknown."""
-    return None
+def told_cost(_node: str, _model: str, usage: Usage) -> float | None:
+    """What the call itself was told to cost; None: not known, or in several currencies."""
+    amounts = list(usage.cost.amounts.values()) if usage.cost is not None else []
+    return float(amounts[0]) if len(amounts) == 1 else None
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ class Trace:
 class TraceFolder:
     """Makes a trace from events, oldest first; a sink for :func:`studio.debugger.branches.replay`."""
 
-    def __init__(self, cost_of: CostOf = no_cost) -> None:
+    def __init__(self, cost_of: CostOf = told_cost) -> None:
         self.trace = Trace()
         self._cost_of = cost_of
         self._running: dict[str, NodeTrace] = {}
@@ -211,7 +212,7 @@ def _words(message: Message) -> str:
     return "\n".join(text for text in (value_text(part) for part in message.parts) if text)
 
 
-def made(events: Iterable[ev.Event], cost_of: CostOf = no_cost) -> Trace:
+def made(events: Iterable[ev.Event], cost_of: CostOf = told_cost) -> Trace:
     """The trace of these events."""
     folder = TraceFolder(cost_of)
     for event in events:
