@@ -241,7 +241,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        drops.take(self, drops.files_of(event.mimeData()))
+        drops.take(self, drops.files_of(event.mimeData()), event.position().toPoint())
         event.acceptProposedAction()
 
     # ---- parts

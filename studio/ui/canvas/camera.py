@@ -57,6 +57,7 @@ class Camera(QGraphicsView):
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setDragMode(QGraphicsView.DragMode.NoDrag)
         self.setSceneRect(-ROOM, -ROOM, 2 * ROOM, 2 * ROOM)
+        self.setAcceptDrops(False)  # the window takes what is dropped, and knows what it is for
         self.horizontalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
         self.canvas_scene.bulk_changed.connect(self._on_scene_bulk_changed)

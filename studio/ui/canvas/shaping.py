@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QPointF
@@ -11,13 +11,15 @@ from PySide6.QtGui import QGuiApplication
 from studio.document import commands
 from studio.document.aligning import Axis, Side
 from studio.document.bends import bends_of
-from studio.document.geometry import snapped
-from studio.document.model import Place, SubWorkflowNode
+from studio.document.edits import Batch
+from studio.document.geometry import CARD, snapped
+from studio.document.model import Place
 from studio.document.problems import Problem
 from studio.files import FileProblem, read_workflow
 from studio.ui.canvas import navigate
 from studio.ui.canvas.editing import Editing
 from studio.ui.canvas.scene import CanvasScene
+from studio.ui.dialogs import sub_workflows
 from studio.ui.text import tr
 
 
@@ -120,20 +122,40 @@ class Shaping(Editing):
 
     def embed_copy(self, node_id: str) -> None:
         """Replaces the link of a sub-workflow by a copy of its file."""
-        node = self.workflow.node(node_id)
-        path = self.workspace.document.path if self.workspace is not None else None
-        if not isinstance(node, SubWorkflowNode) or node.path is None:
-            return
-        if path is None and not Path(node.path).is_absolute():
-            self.tell(tr("Save this workflow first: the link is relative to its file."))
-            return
+        if self.workspace is not None and (why := sub_workflows.embed(self.workspace.document, node_id)):
+            self.tell(why)
+        self.canvas_scene.flush()
+
+    def add_file(self, file: Path, at: QPointF, *, linked: bool) -> str | None:
+        """Adds a workflow file as a sub-workflow, linked or as a copy. Returns its id; None: it says why not."""
+        document = self.workspace.document if self.workspace is not None else None
+        if document is None:
+            return None
+        if document.path is not None and file.absolute() == document.path:
+            self.tell(tr("A workflow cannot be inside itself."))
+            return None
         try:
-            inner = read_workflow((path.parent if path is not None else Path()) / node.path)
-        except FileProblem as problem:
-            self.tell(f"{problem.message} {problem.way_out}")
-            return
-        edit = commands.set_fields(self.workflow, node_id, {"path": None, "embedded": inner})
-        self.execute(edit, tr("Embed a copy in {name}").format(name=self.name_of(node_id)))
+            inner = read_workflow(file)
+        except (FileProblem, OSError) as problem:
+            reason = f"{problem.message} {problem.way_out}" if isinstance(problem, FileProblem) else problem.strerror
+            self.tell(tr("{name} cannot be added: {reason}").format(name=file.name, reason=reason or ""))
+            return None
+        values: dict[str, object] = {"embedded": inner}
+        if linked:
+            values = {"path": sub_workflows.written(document.path, file.absolute())}
+        return self._add_filled("sub_workflow", inner.name, at, values)
+
+    def add_text(self, text: str, name: str, at: QPointF) -> str | None:
+        """Adds a text as a template."""
+        return self._add_filled("template", name, at, {"text": text})
+
+    def _add_filled(self, kind: str, name: str, at: QPointF, values: Mapping[str, object]) -> str | None:
+        place = Place(x=snapped(at.x() - CARD[0] / 2), y=snapped(at.y() - CARD[1] / 2))
+        edit, node = commands.new_node(self.workflow, kind, name, place)
+        filled = commands.set_fields(edit.apply(self.workflow).workflow, node, values)
+        self.execute(Batch((edit, filled)), tr("Add {name}").format(name=name))
+        self._chose_new((node,), show=False)
+        return node
 
     # ---- bends
 
