@@ -145,6 +145,7 @@ class RunEdits(RunReplays):
     async def _give_tool_result(self, branch: str, checkpoint: str, pending: tuple[str, str, Any], value: Any) -> None:
         node, tool, arguments = pending
         edits = self._edits
+        passed = self._session.stands_at if self._session is not None else frozenset()
         await self._leave()
         recording = await self._recording_after(branch, checkpoint)
         given = RecordedTool(
@@ -152,7 +153,7 @@ class RunEdits(RunReplays):
         )
         recording.tools.setdefault(node, []).append(given)
         tape = Tape(recording, whole=False, by_value=True, name_of=self._name_of_node)
-        await self._go_to(checkpoint, edits, f"result of {tool} given", run=True, tape=tape)
+        await self._go_to(checkpoint, edits, f"result of {tool} given", run=True, tape=tape, passed=passed)
 
     # ----------------------------------------------------------------------------------------------- answers begun
 

@@ -23,6 +23,7 @@ from studio.debugger.branches import replay
 from studio.debugger.comparison import Comparison, old_document
 from studio.debugger.drift import compare
 from studio.debugger.forks import QueueEdits
+from studio.debugger.holds import Stop
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
 from studio.debugger.recorded_runs import changed_nodes, recorded_after
 from studio.debugger.recording import Recording, Tape
@@ -146,9 +147,10 @@ class RunTurns(ShownRun):
         if checkpoint is None:
             self._fail("This run has no checkpoint to fork from. Start it again.")
             return
+        passed = left.stands_at
         await self._leave()
         tape = await self._tape_after(left.record.id, checkpoint) if left.started else left.beginning.tape
-        await self._go_to(checkpoint, edits, "", run=not step, tape=tape)
+        await self._go_to(checkpoint, edits, "", run=not step, tape=tape, passed=passed)
         if step and self._session is not None and self._session is not left:
             self._session.step()
 
@@ -171,7 +173,14 @@ class RunTurns(ShownRun):
         return recording.without(changed)
 
     async def _go_to(
-        self, checkpoint_id: str, edits: QueueEdits, note: str, *, run: bool, tape: Tape | None = None
+        self,
+        checkpoint_id: str,
+        edits: QueueEdits,
+        note: str,
+        *,
+        run: bool,
+        tape: Tape | None = None,
+        passed: frozenset[Stop] = frozenset(),
     ) -> None:
         """Stands at a checkpoint as the beginning of a new branch; ``run``: and goes on."""
         store = await self._opened_store()
@@ -187,7 +196,9 @@ class RunTurns(ShownRun):
             return
         note = f"{note} at {checkpoint.superstep}" if note else await self._fork_note(checkpoint, edits)
         record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
-        session = self._new_session(record, Beginning(None, checkpoint, edits, clock, tape=tape), keep_views=True)
+        session = self._new_session(
+            record, Beginning(None, checkpoint, edits, clock, tape=tape, passed=passed), keep_views=True
+        )
         session.restore()
         if run and session.state is RunState.PAUSED:
             session.continue_()

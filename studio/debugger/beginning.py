@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from studio.checkpoints import Checkpoint
 from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
+from studio.debugger.holds import Stop
 from studio.debugger.overrides import Overrides
 from studio.debugger.watching import CostOf, told_cost
 from studio.document.model import Workflow as Document
@@ -53,6 +54,8 @@ class Beginning:
     spent: float = 0.0
     unsaved: bool = False
     tape: Tape | None = None
+    passed: frozenset[Stop] = frozenset()
+    """Where the run stood that this one goes on for: it does not stop there once more."""
 
 
 @dataclass(frozen=True, slots=True)

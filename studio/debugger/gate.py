@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from studio.agents.messages import ToolCall, ToolResult
 from studio.checkpoints import QueuedMessage
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
-from studio.debugger.holds import At, BoundaryHit, Cause, HeldNode, node_path
+from studio.debugger.holds import At, BoundaryHit, Cause, HeldNode, Stop, node_path
 from studio.debugger.states import Happening
 from studio.debugger.watching import Watch
 from studio.engine import events as ev
@@ -68,6 +68,8 @@ class DebuggerGate(Hooks):
         self._grants = 0
         """Invocations that may begin while the run is stepped node by node."""
         self._run_to = ""
+        self.passed: set[Stop] = set()
+        """Places where the run stood already: it passes them once."""
         self._failed: BaseException | None = None
         self.superstep = 0
         """The superstep that runs, or the one that waits at its boundary."""
@@ -257,6 +259,9 @@ class DebuggerGate(Hooks):
     ) -> HeldNode:
         go = asyncio.get_running_loop().create_future()
         held = HeldNode(path, sources, data, go, at, cause, breakpoint, detail)
+        if held.stop in self.passed:
+            self.passed.discard(held.stop)
+            return held
         self.held.append(held)
         self._tell(Happening.BREAKPOINT_HIT)
         self._look_whether_quiet()

@@ -13,6 +13,10 @@ At = Literal["before", "after", "model", "tool", "tool_after", "error"]
 Cause = Literal["breakpoint", "step", "here"]
 
 
+Stop = tuple[str, str, At]
+"""A place where a run stood: the breakpoint, the path of the node, and where in it."""
+
+
 def node_path(node: str, inside: Sequence[str]) -> str:
     """How breakpoints name a node: its id, or ``sub/inner`` inside a sub-workflow."""
     return "/".join((*inside, node))
@@ -32,6 +36,11 @@ class HeldNode:
     detail: str = ""
     again: bool = False
     """An invocation that failed is to run again."""
+
+    @property
+    def stop(self) -> Stop | None:
+        """The place; None for a step."""
+        return (self.breakpoint.id, self.node, self.at) if self.breakpoint is not None else None
 
     def words(self, name_of: Callable[[str], str]) -> str:
         """Where it stands: "before the model call of Writer"."""

@@ -15,7 +15,7 @@ from studio.debugger.breakpoints import Breakpoint
 from studio.debugger.event_log import EventLog, LoggedFirst
 from studio.debugger.forks import fork_checkpoint
 from studio.debugger.gate import DebuggerGate
-from studio.debugger.holds import HeldNode
+from studio.debugger.holds import HeldNode, Stop
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
 from studio.debugger.watching import Watch, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
@@ -69,6 +69,7 @@ class RunSession:
         self._log = EventLog(store, record.id, codec, self._warn)
         self._setup = SessionSetup() if setup is None else setup
         self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
+        self._gate.passed |= beginning.passed
         self._task: asyncio.Task[None] | None = None
         self._clock_start = beginning.clock
         self._began = 0.0
@@ -118,6 +119,11 @@ class RunSession:
     def held(self) -> tuple[HeldNode, ...]:
         """The invocations that wait at a breakpoint or a step."""
         return tuple(self._gate.held)
+
+    @property
+    def stands_at(self) -> frozenset[Stop]:
+        """The breakpoints at which invocations wait, for a fork that goes on from here."""
+        return self.beginning.passed | {h.stop for h in self._gate.held if h.stop is not None}
 
     @property
     def held_by(self) -> frozenset[str]:
@@ -330,6 +336,7 @@ class RunSession:
     # ------------------------------------------------------------------------------------------------- its own task
 
     def _start(self) -> None:
+        self._setup.breakpoints.begin()
         self._task = asyncio.create_task(self._drive(), name=f"run {self.record.number} {self.record.name}")
 
     async def _drive(self) -> None:

@@ -141,7 +141,6 @@ def test_the_result_of_a_held_tool_is_given_and_no_model_is_asked_again(on_loop:
         run.run("go")
         await until(lambda: run.state is S.PAUSED, 15)
         assert run.pending_tool == ("a", "search", {"q": "x"})
-        run.setup.remove_all()
         run.give_tool_result({"hits": 3})
         await until(lambda: run.state is S.COMPLETED, 15)
         assert ran == []

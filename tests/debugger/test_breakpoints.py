@@ -313,6 +313,17 @@ async def test_a_budget_stops_once(breakpoint: Breakpoint, sentence: str) -> Non
     await finished(session)
 
 
+async def test_hits_are_counted_anew_in_each_run() -> None:
+    breakpoints = Breakpoints([Breakpoint("supersteps", limit=1, id="s")])
+    for id in ("one", "two"):
+        bench = Bench(three)
+        session = bench.session(id=id, breakpoints=breakpoints)
+        session.run()
+        await paused(session)
+        assert breakpoints.hits == {"s": 1}
+        await finished(session)
+
+
 # ------------------------------------------------------------------------------------------------------- errors
 
 

@@ -12,7 +12,7 @@ from studio.ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Row", "State", "Input", "Output", "Tokens", "Cost", "Seconds")
-_NUMBERS = frozenset({0, 4, 5, 6})
+_NUMBERS = frozenset({4, 5, 6})
 _TONES = {"failed": "fail_t", "completed": "done_t", "not run": "muted"}
 
 

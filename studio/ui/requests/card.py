@@ -211,8 +211,16 @@ class ApprovalCard(RequestCard):
         step = tr("superstep {number}").format(number=view.superstep)
         self._about = f"{tr('Tool approval')} · {step}"
         self.add_header("own:hand", plain, html, self._about)
-        for name, value in arguments_of(call.arguments if call is not None else "{}").items():
-            self._add_argument(name, value)
+        self._call = call
+        self.arguments: Mapping[str, object] | None = None
+        """Changed arguments; None: as they were asked for."""
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(0)
+        self.column.addLayout(self._rows)
+        self._changed = Label(theme, tr("Arguments changed by you"), "small", "wait_t")
+        self._changed.setContentsMargins(10, 5, 10, 0)
+        self.column.addWidget(self._changed)
+        self._show_arguments(arguments_of(call.arguments if call is not None else "{}"))
         self._choice: bool | None = None
         self.column.addLayout(self._make_buttons())
         hint = tr("If you refuse, the tool does not run and {name} is told so.").format(name=self.node_name)
@@ -222,9 +230,49 @@ class ApprovalCard(RequestCard):
         begun = workspace.run.answer_drafts.get(view.request)
         if isinstance(begun, bool):
             self.choose(begun)
+        elif isinstance(begun, Mapping):
+            self.change_arguments(begun.get("arguments"))
 
     def draft(self) -> object:
+        if self._choice and self.arguments is not None:
+            return {"approved": True, "arguments": self.arguments}
         return MISSING if self._choice is None else self._choice
+
+    def change_arguments(self, arguments: object) -> None:
+        """Other arguments for the call, approved with them; as they were asked for takes the change back."""
+        asked = arguments_of(self._call.arguments) if self._call is not None else {}
+        self.arguments = arguments if isinstance(arguments, dict) and arguments != asked else None
+        self._show_arguments(self.arguments or asked)
+        if self.arguments is not None and self._choice is not True:
+            self.choose(True)
+        else:
+            self.draft_changed.emit()
+
+    def _ask_arguments(self) -> None:
+        from studio.ui.debug.value_dialog import ValueDialog  # few people change arguments
+
+        asked = arguments_of(self._call.arguments) if self._call is not None else {}
+        hint = tr("A JSON object. The tool runs with these arguments instead of those that {name} asked for.")
+        ValueDialog(
+            self.theme,
+            tr("Arguments of {tool}").format(tool=self._tool),
+            hint.format(name=self.node_name),
+            tr("Approve with these"),
+            lambda given, _choice: self.change_arguments(given),
+            value=self.arguments or dict(asked),
+            as_json=True,
+            parent=self.window(),
+        ).open()
+
+    def _show_arguments(self, arguments: Mapping[str, object]) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            row = item.widget()
+            if row is not None:
+                row.hide()
+                row.deleteLater()
+        for name, value in arguments.items():
+            self._rows.addWidget(self._argument(name, value))
+        self._changed.setVisible(self.arguments is not None)
 
     def choose(self, approved: bool) -> None:
         """Drafts the answer; the same again takes it back."""
@@ -246,7 +294,11 @@ class ApprovalCard(RequestCard):
         else:
             super().keyPressEvent(event)
 
-    def _add_argument(self, name: str, value: object) -> None:
+    def _argument(self, name: str, value: object) -> QWidget:
+        made = QWidget()
+        outer = QVBoxLayout(made)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
         row = QHBoxLayout()
         row.setContentsMargins(10, 5, 10, 5)
         row.setSpacing(8)
@@ -262,8 +314,9 @@ class ApprovalCard(RequestCard):
         else:
             text = json.dumps(value, ensure_ascii=False, indent=1 if isinstance(value, dict | list) else None)
             row.addWidget(Prose(self.theme, text, "code-small", "text", 17), 1)
-        self.column.addLayout(row)
-        self.column.addWidget(Separator(self.theme))
+        outer.addLayout(row)
+        outer.addWidget(Separator(self.theme))
+        return made
 
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -277,6 +330,11 @@ class ApprovalCard(RequestCard):
             button.clicked.connect(lambda _=False, a=approved: self.choose(a))
             row.addWidget(button)
         row.addStretch(1)
+        self.edit = Button(self.theme, "", "pencil", "plain", small=True)
+        self.edit.setToolTip(tr("Change the arguments…"))
+        self.edit.setAccessibleName(tr("Change the arguments…"))
+        self.edit.clicked.connect(self._ask_arguments)
+        row.addWidget(self.edit)
         return row
 
 

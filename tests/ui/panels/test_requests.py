@@ -236,3 +236,21 @@ def test_a_request_out_of_a_sub_workflow_says_its_path(show: Show, run: FakeRun)
     run.requests[:] = [question("p1", path=("planner", "checker"))]
     panel = show(RequestsPanel, 320, 600)
     assert panel.cards["p1"].node_name == "Planner › checker"
+
+
+def test_arguments_are_changed_and_approved_with_the_change(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    card = ApprovalCard(theme, workspace, approval())
+    qtbot.addWidget(card)
+    changed = {"topics": ["Market"], "depth": "one page"}
+    card.change_arguments(changed)
+    assert card.draft() == {"approved": True, "arguments": changed}
+    card.choose(False)
+    assert card.draft() is False
+    card.change_arguments({"topics": ["Market", "Policy"], "depth": "two pages"})
+    assert (card.arguments, card.draft()) == (None, False)
+    run.answer_drafts[approval().request] = {"approved": True, "arguments": changed}
+    again = ApprovalCard(theme, workspace, approval())
+    qtbot.addWidget(again)
+    assert again.draft() == {"approved": True, "arguments": changed}
