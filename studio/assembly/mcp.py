@@ -14,7 +14,6 @@ from studio.agents.mcp.settings import ServerSettings
 from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.document.model import McpServerDecl
-from studio.settings.profiles import REFERENCES
 from studio.settings.secrets import Secrets
 
 Key = tuple[str, ...]
@@ -89,10 +88,7 @@ async def resolved_settings(declared: McpServerDecl, folder: Path | None, secret
     owner = f"MCP server {declared.name}"
 
     async def values(given: Mapping[str, str]) -> dict[str, str]:
-        return {
-            name: await secrets.resolve(value, owner) if value.startswith(REFERENCES) else value
-            for name, value in given.items()
-        }
+        return {name: await secrets.fill(value, owner) for name, value in given.items()}
 
     return _settings(declared, folder, await values(declared.environment), await values(declared.headers))
 

@@ -14,7 +14,7 @@ from studio.agents.messages import AgentReply
 from studio.agents.openai_client import OpenAIChatClient
 from studio.agents.switches import Switches
 from studio.assembly.price_book import PriceBook
-from studio.settings.profiles import REFERENCES, Profile
+from studio.settings.profiles import Profile
 from studio.settings.secrets import SecretProblem, Secrets
 
 _NEWER_LIMIT = ("openai", "azure", "azure_dated")
@@ -92,10 +92,7 @@ async def client_settings(profile: Profile, secrets: Secrets) -> ClientSettings:
     """The settings of a client, with the values behind the references. Raises :class:`ProviderError`."""
     try:
         key = await secrets.resolve(profile.key_ref, profile.name)
-        headers = {
-            name: await secrets.resolve(value, profile.name) if value.startswith(REFERENCES) else value
-            for name, value in profile.headers.items()
-        }
+        headers = {name: await secrets.fill(value, profile.name) for name, value in profile.headers.items()}
     except SecretProblem as problem:
         raise ProviderError("bad_key", str(problem)) from problem
     options = profile.options

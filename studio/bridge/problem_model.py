@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 from studio.bridge.document_model import DocumentModel
 from studio.document.model import Workflow
 from studio.document.problems import Problem
-from studio.document.profiles import unknown_profiles
+from studio.document.profiles import probed_problems, unknown_profiles
 from studio.document.validate import problems
-from studio.settings.profiles import profile_names
+from studio.settings.profiles import current_profiles, probed
 
 AT_ONCE = 100
 """A document with more nodes than this is validated in a thread."""
@@ -106,6 +106,9 @@ def _find(found: _Found, workflow: Workflow) -> None:
 
 
 def _all(workflow: Workflow) -> tuple[Problem, ...]:
-    """What is wrong with the document, and what it names that this computer does not have; errors first."""
-    here = tuple(unknown_profiles(workflow, profile_names()))
-    return (*here, *problems(workflow)) if here else problems(workflow)
+    """What is wrong with the document, and what it names or needs that this computer does not have; errors first."""
+    profiles = current_profiles()
+    missing = tuple(unknown_profiles(workflow, {p.name for p in profiles.profiles}))
+    found: dict[str | None, dict[str, str]] = {p.name: probed(p) for p in profiles.profiles}
+    found[None] = found[profiles.default]
+    return (*missing, *problems(workflow), *probed_problems(workflow, found))

@@ -43,6 +43,22 @@ def unknown_profiles(workflow: Workflow, known: Collection[str]) -> Iterator[Pro
         yield Problem("unknown_profile", message, node.id, "profile", fix=fix)
 
 
+def probed_problems(workflow: Workflow, found: Mapping[str | None, Mapping[str, str]]) -> Iterator[Problem]:
+    """Warnings where an agent needs what a probe of its model did not find. ``found``: by the name of a profile (None:
+    the one chosen for the run) what works, by capability: "yes", "partly", "no"."""
+    for node in workflow.nodes:
+        if not isinstance(node, AgentNode) or node.model:
+            continue  # the probe asked the profile's own model
+        works = found.get(node.profile, {})
+        name = node.name or node.id
+        if (node.tools or node.mcp_servers) and works.get("tools") == "no":
+            message = f"{name} has tools, but its model refused them when it was probed."
+            yield Problem("probed_tools", message, node.id, "tools", "warning")
+        if node.output_schema is not None and works.get("json_schema") == "no":
+            message = f"{name} answers by a schema, but its model gave no such answer when it was probed."
+            yield Problem("probed_schema", message, node.id, "output_schema", "warning")
+
+
 def _named(node: Node) -> Iterator[tuple[str, str]]:
     match node:
         case AgentNode(profile=str(name)) if name:

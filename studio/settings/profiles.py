@@ -13,10 +13,9 @@ import tomli_w
 
 from studio.settings import keeping, places
 from studio.settings.profile_options import ProfileOptions, read_options, write_options
+from studio.settings.secrets import REFERENCES
 
 OFFLINE_NAME = "Offline model"
-REFERENCES = ("env:", "keychain:", "session:")
-"""How a reference to a secret begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,14 @@ class Profiles:
         return Profiles(left, OFFLINE_NAME if name == self.default else self.default)
 
 
+def probed(profile: Profile) -> dict[str, str]:
+    """What a probe found, by capability; empty without one, or if the profile asks another model now."""
+    rows = profile.probe.get("found")
+    if not isinstance(rows, list) or profile.probe.get("model") != profile.model:
+        return {}
+    return {str(r["key"]): str(r["works"]) for r in rows if isinstance(r, dict) and "key" in r and "works" in r}
+
+
 @cache
 def presets() -> Mapping[str, Preset]:
     """The kinds of providers, from a file of the resources that a user can correct."""
@@ -120,19 +127,19 @@ def read_profiles() -> tuple[Profiles, tuple[str, ...]]:
     return Profiles(tuple(found.values()), default if default in found else OFFLINE_NAME), tuple(problems)
 
 
-def profile_names() -> frozenset[str]:
-    """The names of all profiles, read again when the file has changed: asked after every change of a document."""
+def current_profiles() -> Profiles:
+    """The profiles, read again when the file has changed: asked after every change of a document."""
     try:
         found = profiles_file().stat()
         stamp = (str(profiles_file()), found.st_mtime_ns, found.st_size)
     except OSError:
         stamp = (str(profiles_file()), 0, 0)
-    return _names_at(stamp)
+    return _profiles_at(stamp)
 
 
 @lru_cache(maxsize=4)
-def _names_at(_stamp: tuple[str, int, int]) -> frozenset[str]:
-    return frozenset(p.name for p in read_profiles()[0].profiles)
+def _profiles_at(_stamp: tuple[str, int, int]) -> Profiles:
+    return read_profiles()[0]
 
 
 def write_profiles(profiles: Profiles) -> None:
@@ -150,7 +157,7 @@ def clean_base_url(typed: str) -> str:
 def references(profiles: Iterable[Profile]) -> set[str]:
     """Every reference to a secret that the profiles hold."""
     values = (value for p in profiles for value in (p.key_ref, *p.headers.values()))
-    return {v for v in values if v.startswith(REFERENCES)}
+    return {word for value in values for word in value.split(" ") if word.startswith(REFERENCES)}
 
 
 _FIELDS = ("name", "kind", "base_url", "key_ref", "model")

@@ -12,6 +12,8 @@ from typing import Literal
 from uuid import uuid4
 
 SERVICE = "superstep-studio"
+REFERENCES = ("env:", "keychain:", "session:")
+"""How a reference to a secret begins."""
 Kind = Literal["keychain", "session"]
 
 
@@ -69,6 +71,11 @@ class Secrets:
         value = clean(value, f"{who}the value of {reference if kind == 'env' else 'the key'}")
         self._known.add(value)
         return value
+
+    async def fill(self, text: str, owner: str = "") -> str:
+        """A text with the values in place of its references: "Bearer env:TOKEN". Raises :class:`SecretProblem`."""
+        words = [await self.resolve(w, owner) if w.startswith(REFERENCES) else w for w in text.split(" ")]
+        return " ".join(words)
 
     async def store(self, value: str, kind: Kind) -> str:
         """Keeps a typed value; gives its reference. Raises :class:`SecretProblem`; never writes it anywhere else."""

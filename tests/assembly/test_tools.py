@@ -15,6 +15,7 @@ from studio.document.tools import signature_of
 from studio.engine.events import RunWarned, ToolStarted
 
 from tests.agents.test_mcp import gone
+from tests.agents.test_mcp_http import serving
 from tests.assembly.running import Bench, Ran, script
 
 SERVER = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
@@ -199,3 +200,19 @@ async def test_a_server_that_nobody_accepted_is_not_started() -> None:
     with pytest.raises(PlanError, match="nobody has accepted"):
         await bench.run(document)
     await bench.source.close()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_a_server_at_an_address_gets_headers_by_reference(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEB_TOKEN", "token-of-mine")
+    async with serving() as (served, url, _stop):
+        web = McpServerDecl(
+            name="web", transport="http", url=url, headers={"Authorization": "Bearer env:WEB_TOKEN"}, approval="never"
+        )
+        document = flow(call("web__add", a=1, b=2), "done", servers=(web,))
+        (result,) = results(await bench.run(document))
+        assert "3" in result
+        live = bench.source.mcp.get((document.id,), web, None)
+        assert live.hide("I got token-of-mine, Bearer") == "I got [secret], Bearer"
+        assert {h.get("authorization") for h in served.headers} == {"Bearer token-of-mine"}
+        await bench.source.close()

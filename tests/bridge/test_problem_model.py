@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QThreadPool
@@ -11,8 +12,9 @@ from studio.bridge import problem_model
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.problem_model import ProblemModel
 from studio.document.edits import SetFields, SetWorkflow
-from studio.document.model import AgentNode, DirectEdge, Workflow
+from studio.document.model import AgentNode, DirectEdge, ToolDecl, Workflow
 from studio.document.validate import problems
+from studio.settings.profiles import Profile, Profiles, write_profiles
 
 
 def row(count: int) -> Workflow:
@@ -58,3 +60,17 @@ def test_a_model_that_is_gone_hears_nothing(qtbot: QtBot) -> None:
     qtbot.wait(0)
     assert QThreadPool.globalInstance().waitForDone(10_000)
     qtbot.wait(0)
+
+
+def test_what_a_probe_found_is_held_against_the_document(qtbot: QtBot) -> None:
+    rows = [{"key": "tools", "works": "no", "evidence": ""}]
+    profile = Profile("Team", "other", "http://x.example/v1", "", "m", probe={"model": "m", "found": rows})
+    made = Profiles().with_profile(profile)
+    write_profiles(replace(made, default="Team"))
+    node = AgentNode(id="a", name="A", instructions="x", tools=("t",))
+    model = DocumentModel(Workflow(start="a", nodes=(node,), tools=(ToolDecl(name="t", approval="caller"),)), None)
+    found = ProblemModel(model)
+    assert [p.code for p in found.problems] == ["probed_tools"]
+    write_profiles(replace(made.with_profile(replace(profile, model="another")), default="Team"))
+    found.refresh()
+    assert found.problems == ()

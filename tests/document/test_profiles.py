@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.document.agent_options import RunnerAgent
 from studio.document.model import AgentNode, RunnerNode, SubWorkflowNode, Workflow
-from studio.document.profiles import map_profiles, named_profiles, unknown_profiles
+from studio.document.profiles import map_profiles, named_profiles, probed_problems, unknown_profiles
 
 INNER = Workflow(start="x", nodes=(AgentNode(id="x", name="Deep", profile="Team"),))
 FLOW = Workflow(
@@ -46,3 +46,21 @@ def test_what_is_not_here_is_a_problem_with_a_way_out() -> None:
         workflow = problem.fix.edit.apply(workflow).workflow
     assert named_profiles(workflow) == {"Other": ["Desk"]}
     assert list(unknown_profiles(workflow, {"Other"})) == []
+
+
+def test_what_a_probe_did_not_find_is_a_warning_where_it_is_needed() -> None:
+    nodes = (
+        AgentNode(id="a", name="A", profile="Team", tools=("t",), output_schema={"type": "object"}),
+        AgentNode(id="b", name="B", mcp_servers=("s",)),
+        AgentNode(id="c", name="C", profile="Team", model="another", tools=("t",)),
+        AgentNode(id="d", name="D", profile="Team"),
+    )
+    found = {"Team": {"tools": "no", "json_schema": "no"}, None: {"tools": "no"}}
+    problems = list(probed_problems(Workflow(nodes=nodes), found))
+    assert [(p.code, p.place, p.severity) for p in problems] == [
+        ("probed_tools", "a", "warning"),
+        ("probed_schema", "a", "warning"),
+        ("probed_tools", "b", "warning"),
+    ]
+    fine = {"Team": {"tools": "partly", "json_schema": "partly"}, None: {"tools": "yes"}}
+    assert list(probed_problems(Workflow(nodes=nodes), fine)) == []

@@ -255,7 +255,13 @@ def _secrets(said: ServerSettings, resolved: ServerSettings) -> tuple[str, ...]:
         return settings.environment if isinstance(settings, StdioServer) else settings.headers
 
     before = values(said)
-    found = {value for name, value in values(resolved).items() if value != before.get(name) and len(value) >= 6}
+    words = {
+        word
+        for name, value in values(resolved).items()
+        if value != before.get(name)
+        for word in {value, *value.split(" ")} - set(before.get(name, "").split(" "))
+    }
+    found = {word for word in words if len(word) >= 6}
     return tuple(sorted(found, key=len, reverse=True))
 
 

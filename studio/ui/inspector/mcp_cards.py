@@ -74,8 +74,8 @@ class McpCard(Card):
         )
         hint = tr("Name: value, one a line; env:NAME stands for a secret.")
         headers = builder.text(
-            self.form, "headers", tr("Headers"), placeholder="Authorization: env:EXAMPLE_TOKEN", lines=2, marked=False,
-            hint=hint, typed=lambda text: _pairs_typed(text, ":"), shown=lambda v: _pairs_shown(v, ": "),
+            self.form, "headers", tr("Headers"), placeholder="Authorization: Bearer env:EXAMPLE_TOKEN", lines=2,
+            marked=False, hint=hint, typed=lambda text: _pairs_typed(text, ":"), shown=lambda v: _pairs_shown(v, ": "),
         )  # fmt: skip
         self._address = (url, headers)
         for field in self._address:

@@ -76,7 +76,7 @@ class ProfileForm(Page):
         return Field(self.theme, title, line, resettable=False, hint=hint)
 
     def _add_headers(self) -> None:
-        hint = tr("Name: value, one a line. A value may be a reference: env:NAME.")
+        hint = tr("Name: value, one a line. env:NAME stands for a secret, also behind a word: Bearer env:NAME.")
         self._headers = TextBox(self.theme, "X-Team: research", lines=2)
         self._headers.setObjectName("profile.headers")
         self._headers.edited.connect(self.edited)
