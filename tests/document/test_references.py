@@ -23,7 +23,10 @@ from studio.document.model import (
 )
 from studio.document.problems import Problem
 from studio.document.references import Kind, names_of, references, renamed
+from studio.document.searching import Query, find, replaced
 from studio.document.validate import problems
+
+from tests.fuzz.names import NASTY
 
 BODY = (
     "n = ctx.get_state('rounds', 0)\nctx.set_state(key='rounds', value=n + 1)\nrounds = 'rounds'\nresult = str(rounds)"
@@ -247,3 +250,21 @@ def test_an_edit_is_returned() -> None:
     edit: Edit | Problem = renamed(drawing(), "tool", "look_up", "b")
     assert not isinstance(edit, Problem)
     assert edit.apply(drawing()).changes.nodes_changed == {"writer"}
+
+
+@pytest.mark.parametrize("name", NASTY, ids=[ascii(name)[:40] for name in NASTY])
+def test_nasty_names_are_found_replaced_and_renamed(name: str) -> None:
+    before = drawing()
+    applied = renamed(before, "node", "critic", name)
+    if isinstance(applied, Problem):
+        assert not name.strip()
+        return
+    after = applied.apply(before).workflow
+    node = after.node("critic")
+    assert node is not None
+    assert node.name == name
+    hits = [h for h in find(after, Query(name, case=True)) if h.slot.path == ("nodes", 3, "name")]
+    assert hits
+    edit = replaced(after, Query(name, case=True), hits[:1], "Critic")
+    assert edit is None or edit.apply(after).workflow.node("critic").name.startswith("Critic")  # type: ignore[union-attr]
+    assert references(after, "node", "critic") is not None

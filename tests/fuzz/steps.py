@@ -14,6 +14,9 @@ from studio.document.geometry import drawn
 from studio.document.lines import lines
 from studio.document.model import Place, StateDecl, SubWorkflowNode, SwitchEdge, TypeDecl, Workflow
 from studio.document.problems import Problem
+from studio.document.references import KINDS, names_of, renamed
+from studio.document.searching import Query, find, replaced
+from studio.document.text_slots import CannotHold
 from studio.document.validate import problems
 
 T = TypeVar("T")
@@ -283,6 +286,23 @@ def inline(workflow: Workflow, chance: Chance) -> Edit | None:
     return _made(commands.inline(workflow, chance.of(n for n in workflow.nodes if isinstance(n, SubWorkflowNode)).id))
 
 
+def replace_texts(workflow: Workflow, chance: Chance) -> Edit | None:
+    """Replace all or some of the hits of a text, as the find panel does."""
+    query = Query(chance.of(("a", "e", "text", "Writer", "{", ".", "state")), words=chance.often())
+    hits = list(find(workflow, query))
+    try:
+        return replaced(workflow, query, hits if chance.often() else chance.some(hits), chance.of(NAMES))
+    except CannotHold:
+        return None
+
+
+def rename_all(workflow: Workflow, chance: Chance) -> Edit | None:
+    """Rename something with what mentions it."""
+    kind = chance.of(KINDS)
+    name, _ = chance.of(names_of(workflow, kind))
+    return _made(renamed(workflow, kind, name, chance.of(("x", "rounds", *NAMES))))
+
+
 def quick_fix(workflow: Workflow, chance: Chance) -> Edit | None:
     return chance.of(p.fix.edit for p in problems(workflow) if p.fix is not None)
 
@@ -324,6 +344,8 @@ STEPS: dict[str, Step] = {
     "inline": inline,
     "embed a workflow": embed,
     "quick fix": quick_fix,
+    "replace texts": replace_texts,
+    "rename with references": rename_all,
 }
 OFTEN = ("new_node", "new_node", "connect", "connect", "connect")
 """More of these: an empty drawing tests nothing."""
