@@ -125,6 +125,18 @@ def _middleware(facts: Facts, node: AgentNode) -> Iterator[Problem]:
         title = piece.name or f"number {number}"
         what = f"The middleware {title} of {facts.name(node.id)}, {_WORDS[piece.kind]},"
         yield from _code(facts, node, piece, what, f"middleware.{number - 1}")
+        if piece.kind != "function" and _looks_at_the_answer(piece.body):
+            message = (
+                f"{what} looks at the answer after call_next: in a streaming run there is none yet. Add what it does "
+            )
+            message += "to context.stream_result_hooks, too."
+            yield Problem("middleware_streams", message, node.id, f"middleware.{number - 1}", "info")
+
+
+def _looks_at_the_answer(body: str) -> bool:
+    """Whether the code uses the result behind ``call_next`` and has no hook for a streamed one."""
+    behind = body.partition("call_next()")[2]
+    return "context.result" in behind and "stream_result_hooks" not in body
 
 
 # -------------------------------------------------------------------------------------------------- compaction

@@ -227,6 +227,7 @@ VIEW = (
 INSERT = (
     Action("insert.search", "Add node…", "Insert", 0, "plus", ("Shift+A",), context="canvas", why_not=on_workflow),
     Action("insert.agent", "Agent", "Insert", 1, "own:agent", why_not=on_workflow),
+    Action("insert.runner", "Conversation runner", "Insert", 1, "own:runner", why_not=on_workflow),
     Action("insert.function", "Function", "Insert", 1, "own:function", why_not=on_workflow),
     Action("insert.human_input", "Human input", "Insert", 1, "own:human-input", why_not=on_workflow),
     Action("insert.sub_workflow", "Sub-workflow", "Insert", 1, "own:sub-workflow", why_not=on_workflow),

@@ -66,6 +66,21 @@ def test_what_is_wrong_around_an_agent(values: dict[str, Any], code: str, field:
     assert (found.place, found.field) == ("agent", field)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "told"),
+    [
+        ("agent", "await call_next()\ncontext.result = 'x'", True),
+        ("chat", "await call_next()\nprint(context.result.text)", True),
+        ("function", "await call_next()\nprint(context.result)", False),
+        ("agent", "context.result = 'x'", False),
+        ("agent", "await call_next()\ncontext.stream_result_hooks.append(f)\nprint(context.result)", False),
+    ],
+)
+def test_code_that_waits_for_the_answer_is_told_about_streaming(kind: Any, body: str, told: bool) -> None:
+    codes = agent(middleware=(MiddlewareDecl(kind=kind, body=body),)).codes()
+    assert codes == (["middleware_streams"] if told else [])
+
+
 @pytest.mark.parametrize("path", ["/etc/x", "../x", "a/../b", "C:\\x", "a\\b"])
 def test_a_history_stays_in_the_folder_of_the_workflow(path: str) -> None:
     history = ContextProvider(kind="history", store="file", path=path)

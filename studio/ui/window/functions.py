@@ -114,7 +114,7 @@ def _insert(window: MainWindow) -> dict[str, Function]:
     def adds(kind: str) -> Function:
         return on_page(window, lambda page: page.canvas.add_node(kind))
 
-    kinds = ("agent", "function", "human_input", "sub_workflow", "template", "note")
+    kinds = ("agent", "runner", "function", "human_input", "sub_workflow", "template", "note")
     return {
         "insert.search": on_page(window, lambda page: page.canvas.open_search()),
         **{f"insert.{kind}": adds(kind) for kind in kinds},
