@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.debugger.run_comparison import Row, RunComparison
 from studio.ui.compare.lines import counts
 from studio.ui.compare.totals import Totals
 from studio.ui.compare.view import CompareView
+from studio.ui.dialogs.messages import Choice, show_problem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
@@ -52,6 +56,9 @@ class ComparePage(DocumentPage):
         self.previous_button.setToolTip(tr("Previous difference (Shift+F8)"))
         self.next_button.setToolTip(tr("Next difference (F8)"))
         self.choose_button.setToolTip(tr("Compare with another branch"))
+        self.export_button = Button(theme, tr("Export…"), "download", small=True)
+        self.export_button.setToolTip(tr("Export as an HTML page or as JSON"))
+        self.export_button.setEnabled(False)
         self.view = CompareView(theme)
         self.empty = EmptyText(theme, tr("Comparing…"))
         self._lay_out()
@@ -100,7 +107,7 @@ class ComparePage(DocumentPage):
         row.addWidget(self.only)
         row.addStretch(1)
         row.addWidget(self.count)
-        for button in (self.previous_button, self.next_button, self.choose_button):
+        for button in (self.previous_button, self.next_button, self.choose_button, self.export_button):
             row.addWidget(button)
         column.addWidget(bar)
         column.addWidget(self.view, 1)
@@ -112,6 +119,7 @@ class ComparePage(DocumentPage):
         self.previous_button.clicked.connect(lambda: self.view.step(-1))
         self.next_button.clicked.connect(lambda: self.view.step(1))
         self.choose_button.clicked.connect(self._offer_others)
+        self.export_button.clicked.connect(self._ask_target)
         self.view.picked.connect(self.node_chosen)
         self.view.read_requested.connect(self._on_view_read_requested)
 
@@ -122,6 +130,7 @@ class ComparePage(DocumentPage):
             self.empty.label.setText(str(found))
             return
         self.comparison = found
+        self.export_button.setEnabled(True)
         self._totals.show_comparison(found)
         self._show()
         self.title_changed.emit()
@@ -165,9 +174,51 @@ class ComparePage(DocumentPage):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.choose_button.mapToGlobal(QPoint(0, self.choose_button.height())))
 
+    def _ask_target(self) -> None:
+        if self.comparison is None:
+            return
+        name = f"{self.comparison.a.title} and {self.comparison.b.title}".replace("/", "-")
+        dialog = QFileDialog(self, tr("Export comparison"), str(Path.home()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setObjectName("file_dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog.setNameFilters([tr("HTML page (*.html)"), tr("JSON (*.json)")])
+        dialog.setDefaultSuffix("html")
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("json" if "json" in chosen else "html"))
+        dialog.selectFile(f"{name}.html")
+        dialog.fileSelected.connect(lambda file: self.export(Path(file)))
+        dialog.open()
+
+    def export(self, path: Path) -> None:
+        """Writes what is compared: JSON if the name ends so, else an HTML page."""
+        from studio.debugger.comparison_export import to_html, to_json
+
+        if self.comparison is None or self.workspace is None:
+            return
+        if path.suffix.lower() == ".json":
+            text = json.dumps(to_json(self.comparison), ensure_ascii=False, indent=1) + "\n"
+        else:
+            text = to_html(self.comparison, self.workspace.document.workflow.name)
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            why = error.strerror or str(error)
+            show_problem(
+                self.theme,
+                self,
+                tr("The comparison was not exported."),
+                tr("{path} cannot be written: {why}. Choose another place.").format(path=path, why=why),
+                [Choice(tr("Close"), _nothing, default=True, cancels=True)],
+            )
+
     def _on_view_read_requested(self, label: str, a: str, b: str) -> None:
         titles = ("A", "B") if self.comparison is None else (self.comparison.a.title, self.comparison.b.title)
         TextsDialog(self.theme, label, titles, (a, b), self).open()
+
+
+def _nothing() -> None:
+    return
 
 
 class TextsDialog(QDialog):

@@ -13,6 +13,7 @@ from studio.ui.debug import DebugPanel
 from studio.ui.find import FindPanel
 from studio.ui.history import HistoryPanel
 from studio.ui.inspector import InspectorPanel
+from studio.ui.invocations import InvocationsPanel
 from studio.ui.outline import OutlinePanel
 from studio.ui.palette import PalettePanel
 from studio.ui.problems import ProblemsPanel
@@ -50,6 +51,7 @@ class Sides(QObject):
         self.messages = MessagesPanel(theme)
         self.state = StatePanel(theme)
         self.context = ContextPanel(theme)
+        self.invocations = InvocationsPanel(theme)
         self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
         self.find = FindPanel(theme)
@@ -102,6 +104,7 @@ class Sides(QObject):
             self.messages,
             self.state,
             self.context,
+            self.invocations,
             self.events,
             self.problems,
             self.find,
@@ -137,6 +140,7 @@ class Sides(QObject):
         dock.add("messages", tr("Messages"), self.messages)
         dock.add("state", tr("State"), self.state)
         dock.add("context", tr("Context"), self.context)
+        dock.add("invocations", tr("Invocations"), self.invocations)
         dock.add("events", tr("Events"), self.events)
         dock.add("problems", tr("Problems"), self.problems)
         dock.add("find", tr("Find"), self.find)
