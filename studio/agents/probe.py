@@ -13,12 +13,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from studio.agents.cassettes import CallEntry, Cassette, recording
 from studio.agents.client import ChatOptions, ChatRequest, NoHooks, ToolChoice
 from studio.agents.connection import ClientSettings, connect, is_loopback
 from studio.agents.errors import ProviderError
 from studio.agents.messages import AgentReply, AgentUpdate, Data, Message, Text, ToolCall, ToolResult, Usage, user
 from studio.agents.openai_client import OpenAIChatClient
 from studio.agents.reading import provider_errors
+from studio.agents.redaction import redact
 from studio.agents.switches import AnswerFormat, Switches
 from studio.agents.tools import Tool
 
@@ -29,6 +31,7 @@ MOST_CALLS, MOST_TOKENS = 12, 900
 _SECONDS, _FIRST_SECONDS_LOCAL = 20.0, 120.0
 _LIMIT = 64
 _REFUSALS = 4
+_MOST_OF_AN_ANSWER = 4000
 _ONE_PIECE = 0.05
 """Seconds within which all chunks come if a server only pretends to stream."""
 _RED = (
@@ -64,6 +67,8 @@ class ProbeResult:
     calls: int = 0
     models: tuple[str, ...] = ()
     stopped: str = ""
+    said: str = ""
+    """Every request and its answer as text, without secrets."""
 
     def works(self, key: str) -> Works:
         """What was found about one capability."""
@@ -88,7 +93,8 @@ class Probe:
 
     async def run(self) -> ProbeResult:
         """The whole probe. Raises nothing but cancelling: what goes wrong is a finding."""
-        client = OpenAIChatClient(replace(self.settings, tries=1))
+        cassette = Cassette()
+        client = OpenAIChatClient(recording(replace(self.settings, tries=1, name_node=False), cassette))
         stopped = ""
         try:
             stopped = await self._steps(client)
@@ -98,7 +104,9 @@ class Probe:
         for one in self._usages:
             known = one if one is not None else Usage()
             usage = known if usage is None else usage + known
-        return ProbeResult(tuple(self._found), client.switches, usage, self._calls, self._models, stopped)
+        secrets = (self.settings.api_key, *self.settings.headers.values())
+        said = str(redact("\n\n".join(_said(entry) for entry in cassette.calls), secrets))
+        return ProbeResult(tuple(self._found), client.switches, usage, self._calls, self._models, stopped, said)
 
     async def _steps(self, client: OpenAIChatClient) -> str:
         steps: tuple[tuple[str, str, Callable[[OpenAIChatClient], Awaitable[None]]], ...] = (
@@ -299,6 +307,12 @@ class Probe:
             self._tell("model_name", "yes", f"a wrong name is refused: {error}"[:160])
         else:
             self._tell("model_name", "no", "this server answers to any model name")
+
+
+def _said(entry: CallEntry) -> str:
+    """A call as one reads it."""
+    answer = b"".join(piece for _, piece in entry.chunks).decode("utf-8", "replace").strip()
+    return f"→ {json.dumps(entry.request, ensure_ascii=False)}\n← {entry.status} {answer[:_MOST_OF_AN_ANSWER]}"
 
 
 def _nothing(_update: AgentUpdate) -> None:

@@ -56,6 +56,8 @@ async def test_a_full_provider() -> None:
         assert next(f.evidence for f in result.findings if f.key == "parallel_tools") == "2 calls in one answer"
         sent = sum(b.get("max_tokens", 0) for path, b in server.requests if b)
         assert sent <= MOST_TOKENS
+        assert '"get_weather"' in result.said
+        assert "← 404" in result.said
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,7 @@ async def test_nobody_there_and_a_bad_key() -> None:
     async with ScriptedServer(Given((b'{"error": {"message": "no such key"}}',), 401, "application/json")) as strict:
         refused = await Probe(ClientSettings(strict.url, "sk-secret-key", model="m")).run()
     assert "does not accept the key" in refused.stopped
+    assert "sk-secret-key" not in refused.said
     assert len(strict.received) == 1
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QProgressBar, QVBoxLayout, QWidget
 
 from studio.agents.messages import Usage
 from studio.agents.probe import MOST_CALLS, MOST_TOKENS, Finding, ProbeResult
@@ -120,6 +120,12 @@ class ProbeDialog(QDialog):
         self._start = Button(theme, tr("Start"), kind="primary")
         self._cancel = Button(theme, tr("Cancel"))
         self._copy = Button(theme, tr("Copy"), kind="plain")
+        self._raw = Button(theme, tr("What was sent"), kind="plain")
+        self._raw.setCheckable(True)
+        self._text = QPlainTextEdit()
+        self._text.setReadOnly(True)
+        self._text.setFont(theme.font("code-small"))
+        self._text.setAccessibleName(tr("Requests and answers"))
         self._use = Button(theme, tr("Use these settings"), kind="primary")
         self._close = Button(theme, tr("Close"))
         self._lay_out()
@@ -132,10 +138,13 @@ class ProbeDialog(QDialog):
         column.setSpacing(8)
         for widget in (self._said, self._vision, self._progress, self._step, self.table, self._end):
             column.addWidget(widget)
-        column.addStretch(1)
+        column.addWidget(self._text, 1)
+        column.addStretch(0)
+        self._text.hide()
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self._copy)
+        row.addWidget(self._raw)
         row.addStretch(1)
         for button in (self._close, self._cancel, self._start, self._use):
             button.setAutoDefault(False)
@@ -146,6 +155,7 @@ class ProbeDialog(QDialog):
         self._start.clicked.connect(self.start)
         self._cancel.clicked.connect(self._model.cancel_probe)
         self._copy.clicked.connect(self._on_copy_clicked)
+        self._raw.toggled.connect(self._text.setVisible)
         self._use.clicked.connect(self._on_use_clicked)
         self._close.clicked.connect(self.reject)
         self._model.step_began.connect(self._on_model_step_began)
@@ -172,12 +182,15 @@ class ProbeDialog(QDialog):
         self._use.setVisible(not running and self._result is not None)
         self._start.kind = "framed" if self._use.isVisible() else "primary"
         self._copy.setVisible(bool(self.table.findings))
+        self._raw.setVisible(not running and bool(self._text.toPlainText()))
+        self._text.setVisible(self._raw.isChecked() and not self._raw.isHidden())
         self._vision.setEnabled(not running)
 
     def start(self) -> None:
         """Begins to ask."""
         self._result = None
         self.table.clear()
+        self._text.clear()
         self._end.set_text("")
         self._progress.setRange(0, 0)
         self._step.setText(tr("Loading…"))
@@ -194,6 +207,7 @@ class ProbeDialog(QDialog):
         if isinstance(result, ProbeResult):
             self._result = result if not result.stopped else None
             self._end.set_text(self._end_words(result))
+            self._text.setPlainText(result.said)
         else:
             self._end.set_text(str(result) or tr("Cancelled. Nothing was kept."))
         self._show(running=False)

@@ -30,6 +30,8 @@ class ProvidersPage(QWidget):
         self._chosen = self._profiles.find(None) or self._profiles.profiles[0]
         self._waiting: Profile | None = None
         """What is kept as soon as its key is stored."""
+        self._then_test = False
+        """Whether it is tested then."""
         self._list = QListWidget()
         self._list.setObjectName("profiles")
         self._list.setAccessibleName(tr("Model providers"))
@@ -147,16 +149,23 @@ class ProvidersPage(QWidget):
 
     def _on_model_key_stored(self, reference: str) -> None:
         self._save.setEnabled(True)
-        if self._waiting is not None:
-            self._replace(replace(self._waiting, key_ref=reference))
+        if self._waiting is None:
+            return
+        test, self._then_test = self._then_test, False
+        self._replace(replace(self._waiting, key_ref=reference))
+        if test:
+            self._open_test()
 
     def _on_model_key_refused(self, problem: str) -> None:
         self._save.setEnabled(True)
-        self._waiting = None
+        self._waiting, self._then_test = None, False
         self.form.key.set_problem(problem)
 
     def _replace(self, made: Profile) -> None:
         """Keeps a profile in the place of the chosen one."""
+        before = self._chosen.key_ref
+        if before != made.key_ref and before.startswith(("keychain:", "session:")):
+            self._model.forget_key(before)  # nothing refers to it any more
         kept = self._profiles
         was_default = kept.default == self._chosen.name
         if made.name != self._chosen.name:
@@ -165,14 +174,19 @@ class ProvidersPage(QWidget):
         self._keep(replace(kept, default=made.name) if was_default else kept, made.name)
 
     def _on_test_clicked(self) -> None:
-        self._on_save_clicked()
-        saved = self._profiles.find(self._chosen.name)
-        if self._waiting is not None or saved is None or self.form.key.problem:
-            return
-        if not saved.model:
+        if not self.form.model.currentText().strip():
             self.form.model_field.set_problem("error", tr("Enter the model that is to be tested."))
             return
-        dialog = ProbeDialog(self._theme, self._model, saved, self)
+        others = {profile.name for profile in self._profiles.profiles if profile.name != self._chosen.name}
+        if self.form.profile(lambda name: name in others) is None:
+            return
+        self._then_test = bool(self.form.key.typed)
+        self._on_save_clicked()
+        if not self._then_test:
+            self._open_test()
+
+    def _open_test(self) -> None:
+        dialog = ProbeDialog(self._theme, self._model, self._chosen, self)
         dialog.taken.connect(self._replace)
         dialog.open()
 

@@ -153,6 +153,17 @@ def test_without_a_key_store_a_typed_key_is_for_this_session_and_in_no_file(
         kept = read_profiles()[0].profiles[-1]
         assert await model.secrets.resolve(kept.key_ref) == KEY
         assert page.form.key.typed == ""
+        page.form.key._key.setText(KEY + "-2")
+        page.form.model.setEditText("small-1")
+        page._test.click()  # the key is stored first, then the dialog opens
+        await until(lambda: page.findChild(ProbeDialog) is not None, "the test is offered")
+        second = read_profiles()[0].profiles[-1]
+        assert await model.secrets.resolve(second.key_ref) == KEY + "-2"
+        page.findChild(ProbeDialog).reject()  # type: ignore[union-attr]
+        page.form.key.show_reference("env:OTHER")
+        page._save.click()
+        assert read_profiles()[0].profiles[-1].key_ref == "env:OTHER"
+        await until(lambda: not model.secrets._session, "keys that nothing refers to are forgotten")
         page.hide()
         await model.close()
 
@@ -200,6 +211,10 @@ def test_a_probe_fills_its_table_and_its_settings_are_kept(qtbot: QtBot, theme: 
         assert (found["tools"], found["json_schema"], found["vision"]) == ("yes", "partly", "yes")
         assert "no price" in dialog._end.plain
         assert "limit_name" in dialog._end.plain
+        assert not dialog._text.isVisible()
+        dialog._raw.click()
+        assert dialog._text.isVisible()
+        assert '"superstep-no-such-model"' in dialog._text.toPlainText()
         dialog._copy.click()
         assert "Several tools at once\tyes" in QApplication.clipboard().text()
         dialog._use.click()
