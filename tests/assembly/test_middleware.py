@@ -218,15 +218,12 @@ async def test_a_hook_on_each_update_is_refused_with_a_way_out(bench: Bench) -> 
 async def test_code_that_does_not_go_on_is_stopped_in_time() -> None:
     from studio.settings.preferences import Preferences
 
-    seconds = [0.3]
-    bench = Bench(preferences=lambda: Preferences(call_seconds=seconds[-1]))
+    hasty = Bench(preferences=lambda: Preferences(call_seconds=0.3))
     try:
         with pytest.raises(UserCodeError, match=r"did not go on within 0\.3 seconds"):
-            await bench.run(flow(around("agent", "import asyncio\nawait asyncio.sleep(1000)")))
-        seconds.append(60)  # a new worker may take its time on a busy machine
-        assert (await bench.run(flow(says("agent", "a")))).outputs[-1][1].text == "answer"
+            await hasty.run(flow(around("agent", "import asyncio\nawait asyncio.sleep(1000)")))
     finally:
-        await bench.source.close()
+        await hasty.source.close()
 
 
 async def test_a_cancelled_run_ends_the_code_around_it(bench: Bench) -> None:
