@@ -6,10 +6,14 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+from studio.bridge.loop import run
 from studio.bridge.workspaces import Workspaces
 from studio.document.edits import SetWorkflow
 from studio.document.model import AgentNode, McpServerDecl, OfflineScript, Workflow
@@ -33,11 +37,25 @@ def document(*calls: str, modes: tuple[str, ...] = ()) -> Workflow:
 
 async def until(condition: Any, what: str) -> None:
     """Waits on the loop; fails with a name."""
-    for _ in range(1000):
+    for _ in range(6000):
         if condition():
             return
         await asyncio.sleep(0.01)
     raise AssertionError(what)
+
+
+@pytest.fixture
+def on_loop(qapp: QApplication) -> OnLoop:
+    """As that of the room, with time for a slow machine to load the package twice."""
+
+    def start(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        async def limited() -> Any:
+            async with asyncio.timeout(120):
+                return await main()
+
+        return run(qapp, limited)
+
+    return start
 
 
 def test_a_person_starts_restarts_and_stops_a_server(on_loop: OnLoop) -> None:

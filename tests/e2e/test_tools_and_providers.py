@@ -144,7 +144,7 @@ def add_server(person: Person) -> None:
     person.shot("6-server")
     person.press("Trust and start", "McpCard")
     server = f"window.page.workspace.mcp.view({WORKFLOW}.mcp_servers[0])"
-    studio.wait(f"{server}.state == 'ready' and len({server}.tools) > 3", 30)
+    studio.wait(f"{server}.state == 'ready' and len({server}.tools) > 3", 60)
     person.press("What it offers", "McpCard")
     person.shot("7-server-ready")
     person.choose("Tools that are taken", "add")

@@ -38,14 +38,14 @@ class NoKeychain(Secrets):
 
 def on_loop(qapp: QApplication, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
     async def limited() -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await main()
 
     run(qapp, limited)
 
 
 async def until(condition: Callable[[], object], what: str) -> None:
-    for _ in range(1500):
+    for _ in range(6000):
         if condition():
             return
         await asyncio.sleep(0.01)
