@@ -56,8 +56,9 @@ def _code_problems(facts: Facts, tool: ToolDecl) -> Iterator[Problem]:
             message = f"The code of the tool {tool.name} cannot be used: {found.message}, line {found.line}."
             yield Problem("syntax", message, "", "tools")
             return
-        if any(m.name == tools.module_of(tool) for m in facts.workflow.modules):
-            message = f"{name} needs the module name {tools.module_of(tool)} for itself; rename that module."
+        module = tools.module_of(tool)
+        if sum(m.name == module for m in tools.code_modules(facts.workflow)) > 1:
+            message = f"{name} needs the module name {module} for itself; rename it, or what has that name too."
             yield Problem("tool_module", message, "", "tools")
     elif tool.call:
         yield from (Problem(p.code, p.message, "", "tools") for p in call_problems(facts, "", tool.call, name))

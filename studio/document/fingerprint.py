@@ -17,6 +17,7 @@ from studio.document.model import (
     NodeBase,
     RunnerNode,
     SwitchEdge,
+    ToolDecl,
     Workflow,
 )
 
@@ -56,7 +57,7 @@ def _of_node(workflow: Workflow, node: NodeBase, conditions: list[Any]) -> str:
     return _digest(
         {
             "node": _node(node),
-            "tools": [t.model_dump(mode="json") for t in tools],
+            "tools": [_tool(t) for t in tools],
             "mcp_servers": [m.model_dump(mode="json") for m in servers],
             "modules": [m.model_dump(mode="json") for m in modules],
             "types": [t.model_dump(mode="json") for t in types],
@@ -86,6 +87,10 @@ def _server_names(node: NodeBase) -> frozenset[str]:
 def calls_code(node: AgentNode) -> bool:
     """Whether a middleware or a context provider of the agent is user code, which may import the modules."""
     return bool(node.middleware) or any(p.kind == "code" for p in node.providers)
+
+
+def _tool(tool: ToolDecl) -> dict[str, Any]:
+    return tool.model_dump(mode="json", exclude={"from_code"})  # that is about editing, not about running
 
 
 def _node(node: NodeBase) -> dict[str, Any]:
@@ -119,6 +124,7 @@ def _conditions(workflow: Workflow) -> dict[str, list[Any]]:
 def _logic(workflow: Workflow) -> dict[str, Any]:
     data = workflow.model_dump(mode="json", exclude=set(_LOOKS))
     data["nodes"] = [_node(node) for node in workflow.nodes]
+    data["tools"] = [_tool(tool) for tool in workflow.tools]
     data["edges"] = [_unlabelled(edge.model_dump(mode="json")) for edge in workflow.edges]
     return data
 

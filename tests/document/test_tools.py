@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from studio.document import tool_edits as edits
 from studio.document import tools
+from studio.document.fingerprint import document_fingerprint, node_fingerprint
 from studio.document.model import (
     AgentNode,
     McpServerDecl,
@@ -278,3 +279,23 @@ def test_names_change_wherever_they_are_used_and_removing_leaves_no_mention() ->
     assert isinstance(edits.rename_tool(made, 0, "no good name"), Problem)
     twice = after(edits.add_server(gone), gone)
     assert [m.name for m in after(edits.add_server(twice), twice).mcp_servers] == ["server", "server_2"]
+
+
+def test_two_tools_that_would_share_a_module_are_told_apart() -> None:
+    one, other = ToolDecl(name="a-b", source="def f(): ..."), ToolDecl(name="a_b", source="def g(): ...")
+    assert codes(flow(one, other)) == ["tool_module", "tool_module"]
+    assert codes(flow(one)) == []
+
+
+def test_what_follows_the_code_is_no_part_of_how_a_run_goes() -> None:
+    made = flow(ToolDecl(name="a", source="def f(): ..."), tools=("a",))
+    same = flow(ToolDecl(name="a", source="def f(): ...", from_code=("parameters",)), tools=("a",))
+    other = flow(ToolDecl(name="a", source="def f(): ...", timeout=1), tools=("a",))
+    same, other = (w.model_copy(update={"id": made.id}) for w in (same, other))
+    assert node_fingerprint(same, "writer") == node_fingerprint(made, "writer")
+    assert document_fingerprint(same) == document_fingerprint(made)
+    assert node_fingerprint(other, "writer") != node_fingerprint(made, "writer")
+    server = McpServerDecl(name="s", command="x")
+    with_server = flow(servers=(server,), mcp_servers=("s",))
+    changed = flow(servers=(server.model_copy(update={"arguments": ("y",)}),), mcp_servers=("s",))
+    assert node_fingerprint(with_server, "writer") != node_fingerprint(changed, "writer")
