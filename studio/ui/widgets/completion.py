@@ -113,6 +113,10 @@ class Completion(QObject):
             self._editor.destroyed.connect(self._list.deleteLater)
         shown = self._list
         shown.setFont(self._theme.font("code-small"))
+        tokens = self._theme.tokens
+        shown.setStyleSheet(
+            f"QListWidget {{ border: 1px solid {tokens.ctl}; border-radius: 5px; background: {tokens.raised}; }}"
+        )
         shown.clear()
         shown.addItems(list(offer.words))
         shown.setCurrentRow(0)
