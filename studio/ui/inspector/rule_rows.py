@@ -32,6 +32,8 @@ OPS: tuple[tuple[str, str, bool], ...] = (
     ("type_is", "has not type", True),
 )
 """(operation, words, negated); ``>=`` and so on are the signs of *compares*."""
+_TEXT_OPS = ("contains", "equals", "matches")
+"""Operations that may leave case aside."""
 _SIGNS = (">=", ">", "<=", "<")
 
 
@@ -110,7 +112,15 @@ class RuleRow(QWidget):
         column.addLayout(top)
         self.value = LineField(theme, tr("Value"))
         self.value.setAccessibleName(tr("Value"))
-        column.addWidget(self.value)
+        self.case = Button(theme, "Aa", "", "plain", small=True)
+        self.case.setCheckable(True)
+        self.case.setToolTip(tr("Match case"))
+        self.case.setAccessibleName(tr("Match case"))
+        below = QHBoxLayout()
+        below.setSpacing(3)
+        below.addWidget(self.value, 1)
+        below.addWidget(self.case)
+        column.addLayout(below)
         self._types = tuple(types)
         line = self.path.lineEdit()
         assert line is not None
@@ -118,6 +128,8 @@ class RuleRow(QWidget):
         self.path.activated.connect(self._on_edited)
         self.op.activated.connect(self._on_edited)
         self.value.edited.connect(self._on_edited)
+        self.case.setChecked(True)
+        self.case.clicked.connect(self._on_edited)
 
     @property
     def rule(self) -> Rule:
@@ -132,6 +144,8 @@ class RuleRow(QWidget):
             values |= {"op": op}
         if op == "type_is":
             values["path"] = "type"
+        if op in _TEXT_OPS:
+            values["ignore_case"] = not self.case.isChecked()
         made = inner.model_copy(update=values)
         return Rule(op="not", rules=(made,)) if negated else made
 
@@ -152,12 +166,16 @@ class RuleRow(QWidget):
         if parsed(self.value.text(), sign) != inner.value or not self.value.hasFocus():
             self.value.show_value(written(inner.value, sign))
         self.path.setEnabled(sign != "type_is")
+        self.case.setChecked(not inner.ignore_case)
+        self.case.setVisible(sign in _TEXT_OPS)
 
     def _inner(self) -> Rule:
         return self._rule.rules[0] if self._rule.op == "not" and self._rule.rules else self._rule
 
     def _on_edited(self, _value: object) -> None:
-        self.path.setEnabled(OPS[max(0, self.op.currentIndex())][0] != "type_is")
+        op = OPS[max(0, self.op.currentIndex())][0]
+        self.path.setEnabled(op != "type_is")
+        self.case.setVisible(op in _TEXT_OPS)
         self.edited.emit()
 
     def _on_remove_clicked(self) -> None:

@@ -308,3 +308,20 @@ def test_always_takes_no_room_of_the_other_kinds(theme: Theme, qtbot: QtBot) -> 
     assert not editor.expression.isVisible()
     editor.show_value(None)
     assert editor.minimumSizeHint().height() == always
+
+
+def test_case_can_be_left_aside(theme: Theme, qtbot: QtBot) -> None:
+    row = RuleRow(theme, ("text",), ("text",))
+    qtbot.addWidget(row)
+    row.show()
+    row.show_rule(Rule(op="contains", value="Yes"))
+    assert row.case.isChecked()
+    row.case.click()
+    assert row.rule == Rule(op="contains", value="Yes", ignore_case=True)
+    row.show_rule(Rule(op="compares", path="value.score", compare=">=", value=8))
+    assert row.case.isHidden()
+    assert row.rule == Rule(op="compares", path="value.score", compare=">=", value=8)
+    row.show_rule(Rule(op="not", rules=(Rule(op="matches", value="a+", ignore_case=True),)))
+    assert not row.case.isHidden()
+    assert not row.case.isChecked()
+    assert row.rule == Rule(op="not", rules=(Rule(op="matches", value="a+", ignore_case=True),))
