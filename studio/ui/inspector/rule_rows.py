@@ -112,10 +112,7 @@ class RuleRow(QWidget):
         column.addLayout(top)
         self.value = LineField(theme, tr("Value"))
         self.value.setAccessibleName(tr("Value"))
-        self.case = Button(theme, "Aa", "", "plain", small=True)
-        self.case.setCheckable(True)
-        self.case.setToolTip(tr("Match case"))
-        self.case.setAccessibleName(tr("Match case"))
+        self.case = self._make_case(theme)
         below = QHBoxLayout()
         below.setSpacing(3)
         below.addWidget(self.value, 1)
@@ -128,8 +125,15 @@ class RuleRow(QWidget):
         self.path.activated.connect(self._on_edited)
         self.op.activated.connect(self._on_edited)
         self.value.edited.connect(self._on_edited)
-        self.case.setChecked(True)
         self.case.clicked.connect(self._on_edited)
+
+    def _make_case(self, theme: Theme) -> Button:
+        made = Button(theme, "Aa", "", "plain", small=True)
+        made.setCheckable(True)
+        made.setChecked(True)
+        made.setToolTip(tr("Match case"))
+        made.setAccessibleName(tr("Match case"))
+        return made
 
     @property
     def rule(self) -> Rule:
