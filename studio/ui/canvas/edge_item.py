@@ -21,6 +21,8 @@ HEADLESS = frozenset({"into_switch", "into_fan_out", "fan_in"})
 """Kinds of lines that end at a bar or rhombus, without an arrow head."""
 DOT = 3.5
 """Radius of the mark of a bend."""
+LARGEST = 1.85
+"""How much larger than in the scene a chip is at the lowest zoom that shows one."""
 _CUT = 6.5
 """The line ends inside the notch of its head."""
 
@@ -255,7 +257,9 @@ class ChipItem(QGraphicsItem):
             self.update()
 
     def boundingRect(self) -> QRectF:
-        return self.box.adjusted(-2, -2, 2, 2)
+        # The same at every zoom: the scene's index must not find an item elsewhere than where it put it in.
+        width, height = self.chip.width * LARGEST, self.chip.height * LARGEST
+        return QRectF(-width / 2, -height / 2, width, height).adjusted(-2, -2, 2, 2)
 
     def shape(self) -> QPainterPath:
         path = QPainterPath()

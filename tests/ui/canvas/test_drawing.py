@@ -392,3 +392,23 @@ def test_small_text_of_cards_can_be_read_at_every_near_zoom(make_canvas: Make) -
     item = _card(view, "market")
     assert item._small_scale == look.small_scale > 1.0
     assert item._subtitle.size().width() * item._small_scale <= item.width
+
+
+def test_a_chip_takes_the_same_room_in_the_index_at_every_zoom(make_canvas: Make) -> None:
+    """If it changed unannounced, a chip that is deleted would stay in the index, and the next paint would crash."""
+    view = make_canvas(research_brief())
+    chip = view.canvas_scene.line_layer.chips["good", False]
+    first = chip.boundingRect()
+    for zoom in (2.0, 1.0, 0.7, 0.45, 0.43, 0.1):
+        view.set_zoom(zoom)
+        view.grab()
+        assert chip.boundingRect() == first
+        if chip.isVisible():
+            assert first.contains(chip.box)
+    view.set_zoom(2.0)
+    view.grab()
+    for zoom in (0.5, 1.5):
+        view.set_zoom(zoom)
+        view.canvas_scene.refresh_look()
+        view.grab()
+    assert view.canvas_scene.line_layer.chips["good", False] is not chip
