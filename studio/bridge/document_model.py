@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication, QUndoCommand, QUndoStack
 
 from studio.document.bends import apply_tidily
 from studio.document.changes import ChangeSet
-from studio.document.edits import Batch, Edit, SetWorkflow
+from studio.document.edits import Applied, Batch, Edit, SetWorkflow
 from studio.document.model import Workflow
 
 _MERGE_ID = 1
@@ -41,7 +41,9 @@ class _Command(QUndoCommand):
         self._inverse: Edit | None = None
         self._merge_key = merge_key
         self._large: _Large | None = None
-        self._new = True
+        self._first: Applied | None = apply_tidily(edit, model.workflow)
+        """What doing it for the first time gives. An edit that cannot be done fails here, in Python's own way; an error
+        inside :meth:`redo` would pass through Qt's undo stack."""
         self._typing = model._typing
         self._made = model._clock()
 
@@ -53,10 +55,11 @@ class _Command(QUndoCommand):
         if self._large is not None and self._large.before is before:
             self._model._take(self._large.after, self._large.changes)
             return
-        done = apply_tidily(self._edit, before)
+        first, self._first = self._first, None
+        done = first if first is not None else apply_tidily(self._edit, before)
         self._inverse = done.inverse
         self._large = _Large(before, done.workflow, done.changes) if done.changes.size >= _MANY else None
-        step, self._new = self.text() if self._new else "", False
+        step = self.text() if first is not None else ""
         self._model._take(done.workflow, done.changes, step)
 
     def undo(self) -> None:

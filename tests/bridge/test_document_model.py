@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from studio.bridge.document_model import DocumentModel
 from studio.document.changes import ChangeSet
-from studio.document.edits import Batch, Insert, SetWorkflow
+from studio.document.edits import Batch, Insert, SetFields, SetWorkflow
 from studio.document.model import AgentNode, Note, Workflow
 
 
@@ -93,3 +93,17 @@ def test_a_large_step_taken_back_tells_what_is_gone(model: DocumentModel) -> Non
     model.changed.connect(told.append)
     model.undo_stack.undo()
     assert told == [ChangeSet(nodes_removed=frozenset(node.id for node in nodes))]
+
+
+def test_an_edit_that_cannot_be_done_changes_nothing(qapp: QApplication) -> None:
+    model = DocumentModel(Workflow(id="w", nodes=(AgentNode(id="a", name="A"),)))
+    model.execute(SetFields("nodes", "a", {"name": "B"}), "Rename A")
+    before = model.workflow
+    with pytest.raises(KeyError):
+        model.execute(SetFields("nodes", "gone", {"name": "C"}), "Rename nobody")
+    assert model.workflow is before
+    assert (model.undo_stack.count(), model.undo_stack.undoText()) == (1, "Rename A")
+    model.undo_stack.undo()
+    assert model.workflow.nodes[0].name == "A"
+    model.undo_stack.redo()
+    assert model.workflow.nodes[0].name == "B"
