@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal
 
 from studio.bridge.run_searching import RunSearching
 from studio.checkpoints import StoreError
-from studio.debugger.bundles import BundleProblem, collect, put_into, read, wanted_checkpoint, wanted_run, write
 from studio.document.model import Workflow
 
 
@@ -27,6 +26,8 @@ class RunBundles(RunSearching):
             self._tasks.turn(lambda: self._export(key, file))
 
     async def _export(self, key: str, file: Path) -> None:
+        from studio.debugger.bundles import collect, wanted_checkpoint, wanted_run, write
+
         assert self._services is not None
         services, store = self._services, await self._opened_store()
         record = self._tree.record_of(key)
@@ -50,6 +51,8 @@ class RunBundles(RunSearching):
             self._tasks.turn(lambda: self._import(file))
 
     async def _import(self, file: Path) -> None:
+        from studio.debugger.bundles import BundleProblem, put_into, read
+
         assert self._services is not None
         services = self._services
         try:

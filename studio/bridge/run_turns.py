@@ -113,12 +113,16 @@ class RunTurns(ShownRun):
     async def _reopen(self) -> None:
         assert self._services is not None
         await self._leave()
-        if self._store is not None:
-            await self._store.close()
-        self._store = None
+        await self._give_up_store()
         self._tree.clear()
         await self._reset()
         self._open(self._services)
+
+    async def _give_up_store(self) -> None:
+        """Closes the store; from the first moment nobody finds it any more."""
+        store, self._store = self._store, None
+        if store is not None:
+            await store.close()
 
     def _start(self, text: str, begin: Callable[[RunSession], None] = RunSession.run) -> None:
         self._last_input = text

@@ -102,6 +102,11 @@ class RunUpkeep(RunTurns):
             self._tell_trouble(f"{name} is damaged. {lost.sentence()} Nothing of it was changed.")
         return store
 
+    async def _give_up_store(self) -> None:
+        """What is known of one file holds for no other."""
+        await super()._give_up_store()
+        self.sizes, self.rules, self.file_trouble = None, RetentionRules(), ""
+
     def _tell_trouble(self, text: str) -> None:
         if text != self.file_trouble:
             self.file_trouble = text
@@ -116,7 +121,7 @@ class RunUpkeep(RunTurns):
                 if not self.file_trouble:
                     raise
                 return
-            await self._store.close()
+            await self._give_up_store()
             self._store = await self._services.open_damaged()
             await super()._list_branches()
 
@@ -128,9 +133,7 @@ class RunUpkeep(RunTurns):
     async def _begin_new_file(self) -> None:
         assert self._services is not None
         await self._leave()
-        if self._store is not None:
-            await self._store.close()
-            self._store = None
+        await self._give_up_store()
         self._services.set_aside()
         self._tree.clear()
         self._tell_trouble("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -140,6 +141,9 @@ def test_switching_to_memory_shows_what_is_left_on_disk_and_back_again(on_loop: 
         run = workspace.run
         await run_once(workspace)
         workspace.document.execute(SetWorkflow({"runs_on_disk": False}), "Keep no messages on disk")
+        while run.checkpoints:  # the file is being closed: nobody looks into it any more
+            run.look_elsewhere()
+            await asyncio.sleep(0)
         await until(lambda: not run.checkpoints and run.can("run")[0], 10)
         assert run.left_on_disk > 1000
         await run_once(workspace)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
 from studio.debugger.effects import sentence
+from studio.ui.dialogs.fork_sheet import open_fork_sheet
 from studio.ui.dialogs.mapping_sheet import open_mapping_sheet
 from studio.ui.inspector.checkpoint_details import add_details
 from studio.ui.inspector.page import InspectorPage
@@ -19,7 +20,6 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
-from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.restoring import ask_fork, ask_restore
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import source_name, target_names
@@ -272,9 +272,15 @@ class CheckpointPage(InspectorPage):
         queued = self._queued()
         if not queued:
             if not self.workspace.run.stands_at(self._id):
-                hint = Prose(self.theme, tr("Restore it to read and edit its queued messages."), "small", "muted", 15)
-                hint.setContentsMargins(12, 8, 12, 0)
-                column.addWidget(hint)
+                holder = QWidget()
+                row = QHBoxLayout(holder)
+                row.setContentsMargins(12, 9, 12, 2)
+                edit = Button(self.theme, tr("Fork with edits…"), "pencil", small=True)
+                edit.setToolTip(tr("Change messages, state, conversations or prompts, then run a new branch"))
+                edit.clicked.connect(lambda: open_fork_sheet(self.theme, self.workspace, self._id, self))
+                row.addWidget(edit)
+                row.addStretch(1)
+                column.addWidget(holder)
             return
         section = Section(self.theme, tr("Fork with edited messages"))
         section.set_summary(str(len(queued)))

@@ -155,12 +155,13 @@ class TimelinePanel(Panel):
         if self.workspace is not None and chosen is not None and self._may("fork", chosen):
             ask_fork(self.theme, self, self.workspace, chosen)
 
-    def fork_edited(self, checkpoint: str) -> None:
-        """Opens the sheet of a fork with edits."""
-        if self.workspace is not None:
-            from studio.ui.timeline.fork_sheet import open_fork_sheet
+    def fork_edited(self, checkpoint: str | None = None) -> None:
+        """Opens the sheet of a fork with edits (default: of the selected checkpoint)."""
+        chosen = checkpoint or self._chosen()
+        if self.workspace is not None and chosen is not None and self._may("fork", chosen):
+            from studio.ui.dialogs.fork_sheet import open_fork_sheet
 
-            open_fork_sheet(self.theme, self.workspace, checkpoint, self)
+            open_fork_sheet(self.theme, self.workspace, chosen, self)
 
     def show_branch(self, branch: str) -> None:
         """Shows a branch at its end, with its forms if it waits for answers."""

@@ -146,6 +146,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
         "checkpoint.restore": window.sides.timeline.restore,
         "checkpoint.fork": window.sides.timeline.fork,
+        "checkpoint.fork_edited": window.sides.timeline.fork_edited,
         "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
         "checkpoint.name": window.sides.timeline.rename,
         "checkpoint.pin": window.sides.timeline.pin,

@@ -16,9 +16,9 @@ from studio.checkpoints.usage import Weight
 from studio.debugger.details import Details, Memory, Waiting
 from studio.debugger.forks import QueueEdits
 from studio.document.model import AgentNode
+from studio.ui.dialogs.fork_sheet import ForkSheet
 from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel
-from studio.ui.timeline.fork_sheet import ForkSheet
 from studio.ui.timeline.keeping_dialog import KeepingDialog
 from studio.ui.timeline.rule_words import rules_words
 from tests.ui.panels.fake_run import FakeRun, paused
