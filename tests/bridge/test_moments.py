@@ -104,3 +104,31 @@ def test_recorded_results_are_given_again_and_the_node_does_not_run(on_loop: OnL
         assert counting.ran == ["go-a", "go-a"]
 
     assert on_desk(on_loop, counting.graph, script, KeptStore(CODEC)).problems == []
+
+
+def test_the_checkpoint_before_a_message_and_before_an_error(on_loop: OnLoop) -> None:
+    def failing() -> Graph:
+        async def broken(_data: Any, _ctx: Context) -> None:
+            raise ValueError("No luck")
+
+        return chain(upper("a"), FunctionExecutor("b", broken, accepts=str, sends=(str,), yields=()), last())
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        assert run.checkpoint_before_error() is None
+        run.run("go")
+        await desk.reach(S.FAILED)
+        points = [c.checkpoint for c in run.checkpoints]
+        assert run.checkpoint_before_error() == points[-1] == points[1]
+        sent = {m.source: m.message for m in run.messages}
+        assert run.checkpoint_before_message(sent["a"]) == points[0]
+        assert run.checkpoint_before_message("nobody") is None
+        found: list[tuple[str, Any, str]] = []
+        run.found.connect(lambda *answer: found.append(answer))
+        run.search('error:"no luck"')
+        await until(lambda: bool(found), 5)
+        assert found[-1][1] == (points[1],)
+        run.search("cost>x")
+        assert "wants a number" in found[-1][2]
+
+    on_desk(on_loop, failing, script)

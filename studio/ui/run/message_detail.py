@@ -10,6 +10,7 @@ from studio.bridge.workspace import Workspace
 from studio.ui.run.message_model import why
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.sources import source_name
@@ -62,6 +63,13 @@ class MessageDetail(Page):
         head.addStretch(1)
         step = tr("sent in superstep {number}").format(number=view.superstep) if view.superstep else tr("the input")
         head.addWidget(Label(self._theme, step, "small", "muted"))
+        before = workspace.run.checkpoint_before_message(view.message)
+        if before is not None:
+            go = Button(self._theme, "", "history", "plain", small=True)
+            go.setToolTip(tr("Select the checkpoint before this message was sent"))
+            go.setAccessibleName(go.toolTip())
+            go.clicked.connect(lambda: workspace.selection.look_at_checkpoint(before))
+            head.addWidget(go)
         column.addLayout(head)
         routes = why(workspace, view)
         for delivered, target, reason in routes:
