@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, QWidget
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QVBoxLayout, 
 from studio.bridge.workspace import Workspace
 from studio.ui.context import ContextPanel
 from studio.ui.debug import DebugPanel
-from studio.ui.find import FindPanel
 from studio.ui.history import HistoryPanel
 from studio.ui.inspector import InspectorPanel
 from studio.ui.invocations import InvocationsPanel
@@ -23,12 +23,16 @@ from studio.ui.status.totals import RunTotals
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel
-from studio.ui.versions import VersionsPanel
 from studio.ui.widgets.labels import Label
 from studio.ui.window.checkpoint_dock import CheckpointDock
 from studio.ui.window.dock import PanelDock
+from studio.ui.window.late_panel import LatePanel
 from studio.ui.window.layouts import WindowLayouts
 from studio.ui.window.memory import WindowMemory
+
+if TYPE_CHECKING:
+    from studio.ui.find import FindPanel
+    from studio.ui.versions.panel import VersionsPanel
 
 
 class _Panel(Protocol):
@@ -54,9 +58,9 @@ class Sides(QObject):
         self.invocations = InvocationsPanel(theme)
         self.events = EventsPanel(theme)
         self.problems = ProblemsPanel(theme)
-        self.find = FindPanel(theme)
+        self._find = LatePanel(partial(_find_panel, theme))
         self.history = HistoryPanel(theme)
-        self.versions = VersionsPanel(theme)
+        self._versions = LatePanel(partial(_versions_panel, theme))
         self.timeline = TimelinePanel(theme)
         self.totals = RunTotals(theme)
         self.left = self._left_dock(window)
@@ -64,6 +68,16 @@ class Sides(QObject):
         self.bottom = self._bottom_dock(window)
         self.checkpoints = CheckpointDock(theme, self.timeline, window)
         self.layouts = WindowLayouts(window, self.left, self.right, self.bottom, self.checkpoints, memory)
+
+    @property
+    def find(self) -> FindPanel:
+        """The panel to find and replace."""
+        return self._find.panel
+
+    @property
+    def versions(self) -> VersionsPanel:
+        """The panel of saved versions."""
+        return self._versions.panel
 
     def set_workspace(self, workspace: Workspace | None) -> None:
         """Shows another workflow in every panel."""
@@ -107,9 +121,9 @@ class Sides(QObject):
             self.invocations,
             self.events,
             self.problems,
-            self.find,
+            self._find,
             self.history,
-            self.versions,
+            self._versions,
             self.timeline,
         )
 
@@ -143,8 +157,8 @@ class Sides(QObject):
         dock.add("invocations", tr("Invocations"), self.invocations)
         dock.add("events", tr("Events"), self.events)
         dock.add("problems", tr("Problems"), self.problems)
-        dock.add("find", tr("Find"), self.find)
-        dock.add("versions", tr("Versions"), self.versions)
+        dock.add("find", tr("Find"), self._find)
+        dock.add("versions", tr("Versions"), self._versions)
         self.context.counted.connect(lambda count: dock.set_count("context", count))
         dock.strip.add_corner(self.totals)
         fold = QToolButton()
@@ -158,6 +172,18 @@ class Sides(QObject):
 
     def _on_fold_clicked(self) -> None:
         self.layouts.toggle("bottom")
+
+
+def _find_panel(theme: Theme) -> FindPanel:
+    from studio.ui.find import FindPanel
+
+    return FindPanel(theme)
+
+
+def _versions_panel(theme: Theme) -> VersionsPanel:
+    from studio.ui.versions.panel import VersionsPanel
+
+    return VersionsPanel(theme)
 
 
 def _titled(theme: Theme, title: str, panel: QWidget) -> QWidget:
