@@ -100,11 +100,14 @@ def _rule(module: Module, rule: Rule | None) -> str | Bracket | Joined:
     return _test(module, rule)
 
 
-def _type_is(module: Module, wanted: Sequence[JsonValue]) -> str | Bracket:
+def _type_is(module: Module, wanted: Sequence[JsonValue]) -> Bracket | Joined:
     module.need(SUPPORT, "type_of")
     if len(wanted) == 1:
-        return f"type_of(message) == {literal(wanted[0])}"
+        return Joined("==", ["type_of(message)", literal(wanted[0])])
     return Bracket("type_of(message) in (", [pretty.value(w) for w in wanted], ")")
+
+
+_OPPOSITE = {"in": "not in", "==": "!=", "!=": "=="}
 
 
 def _not(code: str | Bracket | Joined) -> str | Bracket | Joined:
@@ -113,6 +116,8 @@ def _not(code: str | Bracket | Joined) -> str | Bracket | Joined:
             return f"not ({code})" if " " in _outside_strings(code) and not code.endswith(")") else f"not {code}"
         case Bracket(opening, items, closing):
             return Bracket(f"not {opening}", items, closing)
+        case Joined(word, parts) if word in _OPPOSITE:
+            return Joined(_OPPOSITE[word], parts)
     return Bracket("not (", [Joined(code.word, code.parts)], ")", trailing=False)
 
 
@@ -122,14 +127,15 @@ def _outside_strings(code: str) -> str:
 
 def _inner(module: Module, rule: Rule) -> str | Bracket | Joined:
     written = _rule(module, rule)
-    return Joined(written.word, written.parts, inner=True) if isinstance(written, Joined) else written
+    grouped = isinstance(written, Joined) and written.word in ("and", "or")
+    return Joined(written.word, written.parts, inner=True) if grouped and isinstance(written, Joined) else written
 
 
-def _test(module: Module, rule: Rule) -> str | Bracket:
+def _test(module: Module, rule: Rule) -> str | Bracket | Joined:
     found = _found(module, rule.path)
     if rule.path == "text" and isinstance(rule.value, str):
         written = _on_text(found, rule)
-        if written:
+        if written is not None:
             return written
     wanted = pretty.value(rule.value)
     if rule.op in ("matches", "contains"):
@@ -145,16 +151,16 @@ def _test(module: Module, rule: Rule) -> str | Bracket:
     return Bracket("equals(", [found, wanted])
 
 
-def _on_text(found: str, rule: Rule) -> str:
-    """The plain Python of a test of a text with a text; "" where it needs more."""
+def _on_text(found: str, rule: Rule) -> str | Joined | None:
+    """The plain Python of a test of a text with a text; None where it needs more."""
     assert isinstance(rule.value, str)
     text = f"{found}.casefold()" if rule.ignore_case else found
     wanted = pretty.string(rule.value.casefold() if rule.ignore_case else rule.value)
     if rule.op == "contains":
-        return f"{wanted} in {text}" if rule.value else "False"
+        return Joined("in", [wanted, text]) if rule.value else "False"
     if rule.op == "equals":
-        return f"{text} == {wanted}"
-    return f"{text} {rule.compare} {wanted}" if rule.op == "compares" else ""
+        return Joined("==", [text, wanted])
+    return Joined(rule.compare, [text, wanted]) if rule.op == "compares" else None
 
 
 def _found(module: Module, path: str) -> str:

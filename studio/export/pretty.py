@@ -6,6 +6,7 @@ Every broken bracket ends with a comma, so that a formatter leaves it broken; wh
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,14 @@ class Pair:
 Expression = str | Bracket | Joined | Pair
 
 
+def width(text: str) -> int:
+    """Columns of a text: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 or unicodedata.category(c) in ("Mn", "Cf") for c in text)
+
+
 def flat(code: Expression) -> str:
     """On one line."""
     match code:
@@ -62,7 +71,7 @@ def laid_out(code: Expression, depth: int = 0, before: str = "", after: str = ""
     """The lines of an expression at an indent. ``before`` and ``after`` stand on its first and last line. The first
     line is not indented."""
     whole = before + flat(code) + after
-    if "\n" not in whole and len(INDENT) * depth + len(whole) <= WIDTH:
+    if "\n" not in whole and len(INDENT) * depth + width(whole) <= WIDTH:
         return whole
     match code:
         case str():
@@ -184,4 +193,4 @@ def readable_text(text: str, depth: int = 0, room: int = 0) -> str | None:
     """The literal of a text that fits on a line below ``depth`` indents beside ``room`` other columns; None if it is
     better written as :func:`text_block`."""
     short = string(text)
-    return short if "\n" not in text and len(short) + len(INDENT) * depth + room <= WIDTH else None
+    return short if "\n" not in text and width(short) + len(INDENT) * depth + room <= WIDTH else None

@@ -19,14 +19,14 @@ from studio.export import conditions, junctions
 from studio.export.executors import MODULES
 from studio.export.naming import Names, conditions_of, identifier
 from studio.export.pretty import Bracket, Expression, Pair, call, listed, signature, statement, string
-from studio.export.source import FRAMEWORK, TURNS, Module
+from studio.export.source import FRAMEWORK, TURNS, Module, one_line
 
 FIRST_LINE = "# exported workflow: format 1\n"
 
 
 def workflow_module(workflow: Workflow, names: Names, depth: int = 0) -> Module:
     """The module with the conditions and ``build()`` of a workflow; ``depth`` is that of its package."""
-    about = f"\n\n{workflow.description}" if workflow.description.strip() else ""
+    about = f"\n\n{workflow.description}" if one_line(workflow.description) else ""
     module = Module(f"{workflow.name}. Made with Superstep Studio.{about}", depth)
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
