@@ -66,8 +66,9 @@ class RunHooks(Protocol):
     async def result_of_tool(self, call: ToolCall) -> ToolResult | None:
         """A result that is known already: it is taken, and the tool is not run."""
 
-    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
-        """The call goes out; ``messages`` are what the model sees, without instructions."""
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str, settings: str = "") -> None:
+        """The call goes out; ``messages`` are what the model sees, without instructions. ``settings``: the rest of the
+        request as JSON, see :func:`studio.agents.told.told_settings`."""
 
     def tokens(self, text: str, kind: TextKind) -> None:
         """Text of the model as it arrives (in one piece if the run does not stream)."""
@@ -76,10 +77,16 @@ class RunHooks(Protocol):
         """The call failed before its first byte and is tried again after ``wait`` seconds."""
 
     def model_call_finished(
-        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+        self,
+        call: str,
+        usage: Usage | None,
+        finish_reason: str | None,
+        error: str,
+        reply: AgentReply | None = None,
+        raw: str = "",
     ) -> None:
         """The call ended; ``error`` is empty if it went well, "cancelled" if the run was cancelled. ``reply``: what
-        the model answered."""
+        the model answered. ``raw``: the body with which a provider refused, without secrets."""
 
     def tool_started(self, call: ToolCall) -> None:
         """A tool runs."""
@@ -97,11 +104,17 @@ class NoHooks:
     async def before_model_call(self, messages: Sequence[Message]) -> Sequence[Message] | None: ...
     async def result_of_model(self, request: ChatRequest) -> AgentReply | None: ...
     async def result_of_tool(self, call: ToolCall) -> ToolResult | None: ...
-    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None: ...
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str, settings: str = "") -> None: ...
     def tokens(self, text: str, kind: TextKind) -> None: ...
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None: ...
     def model_call_finished(
-        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+        self,
+        call: str,
+        usage: Usage | None,
+        finish_reason: str | None,
+        error: str,
+        reply: AgentReply | None = None,
+        raw: str = "",
     ) -> None: ...
     def tool_started(self, call: ToolCall) -> None: ...
     def tool_finished(self, call_id: str, result: Any, error: str) -> None: ...

@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from studio.agents.client import ChatClient, ChatRequest, RunHooks
+from studio.agents.client import ChatClient, ChatRequest, NoHooks, RunHooks
 from studio.agents.compaction.groups import Compactor
+from studio.agents.errors import ProviderError
 from studio.agents.messages import AgentReply, AgentUpdate, Message, Part, Reasoning, Text, Usage
 from studio.agents.middleware import Answering, ChatMiddleware, ModelCall, answered
+from studio.agents.redaction import redact
 from studio.agents.session import Session
+from studio.agents.told import told_settings
 
 
 @dataclass(slots=True)
@@ -90,7 +93,9 @@ class ModelCaller:
         replaced = await self.hooks.before_model_call(tuple(messages))
         shown = messages if replaced is None else replaced
         request = replace(request, messages=tuple(shown), call=f"m{self._sent}")
-        self.hooks.model_call_started(request.call, request.messages, request.options.model or self.client.model)
+        model = request.options.model or self.client.model
+        settings = "" if isinstance(self.hooks, NoHooks) else told_settings(self.client, request, chunk is not None)
+        self.hooks.model_call_started(request.call, request.messages, model, settings)
         try:
             reply = await self._taken(request, chunk) or await self.client.complete(
                 request, chunk=chunk, hooks=self.hooks
@@ -98,7 +103,8 @@ class ModelCaller:
         except BaseException as error:
             cancelled = isinstance(error, asyncio.CancelledError)
             told = "cancelled" if cancelled else str(error) or repr(error)
-            self.hooks.model_call_finished(request.call, None, None, told)
+            raw = redact(error.raw) if isinstance(error, ProviderError) else ""
+            self.hooks.model_call_finished(request.call, None, None, told, None, raw)
             raise
         self._usages.append(reply.usage)
         self.hooks.model_call_finished(request.call, reply.usage, reply.finish_reason, "", reply)

@@ -58,6 +58,10 @@ class OpenAIChatClient:
         """The model asked when a request names none."""
         return self._settings.model
 
+    def spoken_to(self) -> tuple[str, Switches]:
+        """The address, and how it is spoken to."""
+        return self._settings.base_url, self.switches
+
     def retry_now(self) -> None:
         """Ends all waits before a further try."""
         self._retries.wake()

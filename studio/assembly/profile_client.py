@@ -55,6 +55,12 @@ class ProfileClient:
         """The model of the profile."""
         return self._profile.model
 
+    def spoken_to(self) -> tuple[str, Switches]:
+        """The address, and how it is spoken to."""
+        if self._client is not None:
+            return self._client.spoken_to()
+        return self._profile.base_url, switches_of(self._profile)
+
     def retry_now(self) -> None:
         """Ends all waits before a further try."""
         if self._client is not None:

@@ -178,6 +178,11 @@ class ReplayingClient:
         """The inner client's."""
         return self._inner.model
 
+    def spoken_to(self) -> object:
+        """The inner client's."""
+        told = getattr(self._inner, "spoken_to", None)
+        return told() if told is not None else None
+
     async def complete(self, request: ChatRequest, *, chunk: ChunkSink | None, hooks: RunHooks) -> AgentReply:
         """The recorded answer, streamed if the caller wants that."""
         made = self._tape.call(self._path, request.messages)

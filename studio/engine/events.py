@@ -211,6 +211,8 @@ class ModelCallStarted:
     messages: tuple[Message, ...]
     model: str = ""
     inside: tuple[str, ...] = ()
+    settings: str = ""
+    """The rest of the request as JSON: address, instructions, body without messages. Empty in older logs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,8 @@ class ModelCallFinished:
     inside: tuple[str, ...] = ()
     reply: AgentReply | None = None
     """What the model answered, for a replay; None if it failed, and in logs of earlier versions."""
+    raw: str = ""
+    """The body with which a provider refused, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Notes(NoHooks):
     async def before_model_call(self, messages: Sequence[Message]) -> None:
         self.told.append(f"before {len(messages)}")
 
-    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str, settings: str = "") -> None:
         self.told.append(f"{call} started {model}")
 
     def tool_started(self, call: ToolCall) -> None:
@@ -55,7 +55,13 @@ class Notes(NoHooks):
         self.told.append(f"token {text}")
 
     def model_call_finished(
-        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+        self,
+        call: str,
+        usage: Usage | None,
+        finish_reason: str | None,
+        error: str,
+        reply: AgentReply | None = None,
+        raw: str = "",
     ) -> None:
         self.finished.append((call, usage, finish_reason, error))
         self.told.append(f"{call} finished")

@@ -12,7 +12,7 @@ from studio.debugger.context.folding import ContextFolder
 from studio.debugger.context.items import ContextRecord, Finding, Item, canonical_parts, digest_of, normal
 from studio.debugger.context.points_of_view import view_of
 from studio.debugger.context.rules import RECORD_RULES, answering_again, orphan_finding
-from studio.debugger.context.run_rules import RUN_RULES
+from studio.debugger.context.run_rules import RUN_RULES, leading_on
 from studio.document.lines import name_of
 from studio.document.model import Workflow
 from studio.engine import events as ev
@@ -95,10 +95,11 @@ class Inspection:
 
     def hidden(self, record: ContextRecord) -> list[Item]:
         """What stayed hidden: reasoning, usage, inner messages, dropped messages, state that nobody reads."""
+        leading = leading_on(self.run)
         lost = [
             replace(item, note="dropped")
             for sent in self.run.sent.values()
-            if sent.record is record and sent.dropped
+            if sent.record is record and sent.dropped and sent.source in leading
             for item in sent.items
         ]
         return [*record.hidden, *lost, *self.unread_state(record)]

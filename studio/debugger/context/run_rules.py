@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from studio.debugger.context.folding import ContextFolder, Request, Sent
-from studio.debugger.context.items import ContextRecord, Finding, Item, Severity, same
+from studio.debugger.context.items import ContextRecord, Finding, Item, same
 from studio.debugger.context.rules import short
 from studio.debugger.context.words import counted, finding
 from studio.document.lines import lines, name_of
@@ -67,23 +67,20 @@ def doubled_replies(run: ContextFolder) -> Iterator[Finding]:
 
 def _doubled(run: ContextFolder, turn: int, shown: list[tuple[ContextRecord, Item]]) -> Iterator[Finding]:
     told: set[tuple[str, str]] = set()
-    requests = [request for request in run.requests if request.turn == turn]
     near = len(shown) <= _MOST_COMPARED
     for (a, one), (b, other) in combinations(shown, 2) if near else _by_digest(shown):
         pair = (a.invocation, b.invocation)
-        if a.invocation == b.invocation or pair in told:
+        if a.invocation != b.invocation and pair not in told and same(one, other):
+            told.add(pair)
+            yield finding("W2", b, f"{_names(run, a, b)} showed the same: “{short(one.text)}”.", (one, other))
+    requests = [request for request in run.requests if request.turn == turn]
+    for (a, one), (b, other) in pairwise(shown):
+        request = _both_reply(requests, a, b)
+        if request is None or a.superstep == b.superstep or (a.invocation, b.invocation) in told:
             continue
-        severity: Severity = "error"
-        if same(one, other):
-            text = f"{_names(run, a, b)} showed the same: “{short(one.text)}”."
-        elif (request := _both_reply(requests, a, b)) is not None and a.superstep != b.superstep:
-            text = f"{_names(run, a, b)} both answered “{short(request.item.text)}”."
-            if any(item.digest == one.digest for item in b.context):
-                severity = "warning"  # the second went on from the first
-        else:
-            continue
-        told.add(pair)
-        yield finding("W2", b, text, (one, other), severity=severity)
+        went_on = any(item.digest == one.digest for item in b.context)  # it knew what was answered
+        text = f"{_names(run, a, b)} both answered “{short(request.item.text)}”."
+        yield finding("W2", b, text, (one, other), severity="info" if went_on else "error")
 
 
 def _by_digest(
@@ -124,11 +121,15 @@ _REASONS: Mapping[str, str] = {
 }
 
 
+def leading_on(run: ContextFolder) -> frozenset[str]:
+    """Nodes with an edge behind them."""
+    from_edges = {e.source for e in run.document.edges if hasattr(e, "source") and e.source}
+    return frozenset({line.source for line in lines(run.document) if line.source} | from_edges)
+
+
 def dropped(run: ContextFolder) -> Iterator[Finding]:
     """W7: a message that was delivered nowhere, unless nothing follows its node anyway."""
-    leading = {line.source for line in lines(run.document)} | {
-        e.source for e in run.document.edges if hasattr(e, "source")
-    }
+    leading = leading_on(run)
     for sent in run.sent.values():
         if not sent.dropped or sent.record is None or sent.source not in leading or isinstance(sent.data, TurnToken):
             continue

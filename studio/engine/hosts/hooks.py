@@ -67,9 +67,9 @@ class NodeHooks:
         result: ToolResult | None = None if take is None else await take(self._at(), call)
         return result
 
-    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str) -> None:
+    def model_call_started(self, call: str, messages: tuple[Message, ...], model: str, settings: str = "") -> None:
         c = self._ctx
-        c.emit(ModelCallStarted(c.now(), self._node, c.invocation, call, messages, model, c.inside))
+        c.emit(ModelCallStarted(c.now(), self._node, c.invocation, call, messages, model, c.inside, settings))
 
     def tokens(self, text: str, kind: TextKind) -> None:
         scope = self._scope
@@ -83,11 +83,17 @@ class NodeHooks:
         c.emit(ModelCallRetried(c.now(), self._node, c.invocation, call, attempt, wait, reason))
 
     def model_call_finished(
-        self, call: str, usage: Usage | None, finish_reason: str | None, error: str, reply: AgentReply | None = None
+        self,
+        call: str,
+        usage: Usage | None,
+        finish_reason: str | None,
+        error: str,
+        reply: AgentReply | None = None,
+        raw: str = "",
     ) -> None:
         c = self._ctx
         node, at = self._node, c.now()
-        c.emit(ModelCallFinished(at, node, c.invocation, call, usage, finish_reason, error, c.inside, reply))
+        c.emit(ModelCallFinished(at, node, c.invocation, call, usage, finish_reason, error, c.inside, reply, raw))
 
     def tool_started(self, call: ToolCall) -> None:
         c = self._ctx

@@ -97,6 +97,10 @@ class ContextPanel(Panel):
         self.box.activated.connect(self._on_box_activated)
         self.calls = ComboBox(self.theme, small=True)
         self.calls.setAccessibleName(tr("Model call"))
+        self.calls.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.prompt_button = Button(self.theme, tr("Request…"), "braces", small=True)
+        self.prompt_button.setToolTip(tr("What was sent and what came back, exactly"))
+        self.prompt_button.clicked.connect(self._show_call)
         self.calls.activated.connect(self._on_calls_activated)
         self.state = Label(self.theme, "", "small", "muted")
         self.search = SearchField(self.theme, tr("Who has this fact?"))
@@ -110,7 +114,7 @@ class ContextPanel(Panel):
         self.export_button.setAccessibleName(tr("Export as JSON"))
         self.export_button.setToolTip(tr("Export as JSON"))
         self.export_button.clicked.connect(self._ask_target)
-        left: tuple[QWidget, ...] = (self.box, self.calls, self.state)
+        left: tuple[QWidget, ...] = (self.box, self.calls, self.prompt_button, self.state)
         right: tuple[QWidget, ...] = (self.search, self.origin_button, self.compare_button, self.export_button)
         for widget in left:
             bar.addWidget(widget)
@@ -223,6 +227,7 @@ class ContextPanel(Panel):
             self.calls.addItem(tr("model call {at} of {all}").format(at=at + 1, all=many))
         self.calls.setCurrentIndex(self._at_call(record))
         self.calls.setVisible(record.calls_model)
+        self.prompt_button.setVisible(record.calls_model)
         waiting = sum(request in model.inspection.run.pending for request in record.asked)
         state = counted(waiting, tr("waiting for 1 answer"), tr("waiting for {count} answers")) if waiting else ""
         self.state.setText(" · ".join(part for part in (state, self._partial_words()) if part))
@@ -324,6 +329,18 @@ class ContextPanel(Panel):
         other = item.origin_ref or tr("origin")
         words = "\n".join(part for part in (origin_title(item.origin) if item.origin else "", item.note, other) if part)
         TextsDialog(self.theme, title, (title, tr("Origin")), (item.text, words), self).open()
+
+    def _show_call(self) -> None:
+        record = self.record
+        if record is None or self.workspace is None:
+            return
+        from studio.debugger.exact_calls import exact_calls
+        from studio.ui.context.call_dialog import CallDialog
+
+        calls = exact_calls(self.workspace.run.events, record.invocation)
+        at = self._at_call(record)
+        if calls:
+            CallDialog(self.theme, self._name(record), calls, min(at, len(calls) - 1), self).open()
 
     def _offer_origins(self) -> None:
         menu = QMenu(self)

@@ -100,7 +100,9 @@ class WarningBar(QWidget):
         icon, tone = _LOOKS[found.severity]
         self.icon.set_icon(icon, f"{tone}_t")
         head = f"{found.rule} {tr(found.title)}."
-        self.text.set_html(f"{head} {found.text}", f"<b>{escape(head)}</b> {escape(found.text)}")
+        self.text.set_html(
+            f"{head} {found.text}", f'<span style="font-weight:600">{escape(head)}</span> {escape(found.text)}'
+        )
         self.why.set_text(f"{tr(found.why)} {tr(found.fix)}")
         many = len(self._findings) > 1
         self.place.setText(tr("{at} of {all}").format(at=self._at + 1, all=len(self._findings)))

@@ -68,7 +68,14 @@ async def test_w2_two_answers_to_one_request_one_after_the_other() -> None:
     a, b = agent("writer", "No idea."), agent("editor", "It is 42, as far as anybody knows today.")
     plan = WorkflowBuilder(a, name="t", outputs=[a, b]).chain([a, b]).build()
     (found,) = of(await inspected(TWO, plan, "Prices?"), "W2")
-    assert (found.text, found.severity) == ("Writer and Editor both answered “Prices?”.", "warning")
+    assert (found.text, found.severity) == ("Writer and Editor both answered “Prices?”.", "info")
+    a, b = agent("writer", "No idea."), agent("editor", "It is 42, as far as anybody knows today.")
+    start = function("start", lambda data, ctx: ctx.send(data), accepts=str, sends=(str,))
+    late = function("late", lambda data, ctx: ctx.send(data), accepts=str, sends=(str,))
+    plan = WorkflowBuilder(start, name="t", outputs=[a, b]).fan_out(start, [a, late]).edge(late, b).build()
+    document = drawn(code("start"), "writer", code("late"), "editor", edges=[("start", "writer"), ("late", "editor")])
+    (found,) = of(await inspected(document, plan, "Prices?"), "W2")
+    assert (found.node, found.severity) == ("editor", "error")
 
 
 async def test_w2_not_for_branches_side_by_side_nor_for_short_answers_to_two_requests() -> None:

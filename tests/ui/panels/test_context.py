@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import AgentReply, AgentResponse, Message, assistant, user
 from studio.bridge.run_views import RunUpdate
@@ -16,6 +17,7 @@ from studio.debugger.context.items import Item
 from studio.document.model import AgentNode
 from studio.engine import events as ev
 from studio.ui.context import ContextPanel
+from studio.ui.context.call_dialog import CallDialog
 from tests.ui.panels.fake_run import FakeRun
 
 QUESTION, DRAFT = (
@@ -170,3 +172,17 @@ def test_a_new_run_starts_afresh(panel: ContextPanel, run: FakeRun, qtbot: QtBot
     run.updated.emit(RunUpdate(everything=True))
     qtbot.waitUntil(lambda: panel._stack.currentIndex() == 0, timeout=5000)
     assert panel.warning_count == 0
+
+
+def test_a_call_is_shown_and_copied_without_a_key(panel: ContextPanel, qtbot: QtBot) -> None:
+    panel.prompt_button.click()
+    dialog = panel.findChild(CallDialog)
+    assert dialog is not None
+    assert json.loads(dialog.text.toPlainText())["messages"][0] == {"role": "user", "content": QUESTION.text}
+    dialog.curl_button.click()
+    assert QGuiApplication.clipboard().text().startswith("curl ")
+    dialog.part.edited.emit("response")
+    dialog.part.show_value("response")
+    dialog.show_call()
+    assert json.loads(dialog.text.toPlainText())["choices"][0]["message"]["content"] == "Prices fell by a fifth."
+    dialog.accept()
