@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
@@ -20,7 +21,7 @@ from studio.ui.timeline.find_bar import FindBar
 from studio.ui.timeline.legend import Legend
 from studio.ui.timeline.menu import ask_delete, ask_remove_from_disk, make_menu
 from studio.ui.timeline.notice import Notice
-from studio.ui.timeline.plan import Spot, Track, arrange
+from studio.ui.timeline.plan import Plan, Spot, Track, arrange
 from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
@@ -40,6 +41,12 @@ class _Side(QWidget):
         QPainter(self).fillRect(0, 0, 1, self.height(), self._theme.color("line"))
 
 
+def _arranged(run: RunModel) -> object:
+    """What a plan depends on, as far as a change of the run's state can change it."""
+    branches = tuple((b.branch, b.state, b.name, b.note, b.elsewhere, b.usage) for b in run.branches)
+    return run.branch, len(run.checkpoints), branches
+
+
 class TimelinePanel(Panel):
     """A click selects a checkpoint; Enter restores it, Shift+Enter forks from it."""
 
@@ -48,6 +55,8 @@ class TimelinePanel(Panel):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
+        self._arranged: object = None
+        """What the plan that is shown was made of."""
         self._stack = QStackedWidget()
         self._stack.addWidget(EmptyText(theme, tr("Checkpoints appear here after the first superstep.")))
         content = QWidget()
@@ -95,7 +104,7 @@ class TimelinePanel(Panel):
         workspace.run.found.connect(self._on_run_found)
         workspace.run.mapping_needed.connect(self._on_run_mapping_needed)
         workspace.run.upkeep_changed.connect(self._on_run_upkeep_changed)
-        workspace.run.state_changed.connect(self.refresh)
+        workspace.run.state_changed.connect(self._on_run_state_changed)
         workspace.selection.changed.connect(self._on_selection_changed)
 
     def leave(self, workspace: Workspace) -> None:
@@ -103,7 +112,7 @@ class TimelinePanel(Panel):
         workspace.run.found.disconnect(self._on_run_found)
         workspace.run.mapping_needed.disconnect(self._on_run_mapping_needed)
         workspace.run.upkeep_changed.disconnect(self._on_run_upkeep_changed)
-        workspace.run.state_changed.disconnect(self.refresh)
+        workspace.run.state_changed.disconnect(self._on_run_state_changed)
         workspace.selection.changed.disconnect(self._on_selection_changed)
 
     def show_workspace(self) -> None:
@@ -136,12 +145,23 @@ class TimelinePanel(Panel):
         self._stack.setCurrentIndex(1 if checkpoints else 0)
         if workspace is not None:
             run = workspace.run
-            plan = arrange(run.checkpoints, run.branches, run.branch)
-            selected = workspace.selection.checkpoint
-            self.view.show_plan(plan, run.here, selected, run.branch, run.state in _HELD)
-            self.notice.show_run(run)
+            self._arranged = _arranged(run)
+            self._show_plan(workspace, arrange(run.checkpoints, run.branches, run.branch))
         self._show_legend()
         self._show_buttons()
+
+    def _show_plan(self, workspace: Workspace, plan: Plan) -> None:
+        run = workspace.run
+        self.view.show_plan(plan, run.here, workspace.selection.checkpoint, run.branch, run.state in _HELD)
+        self.notice.show_run(run)
+
+    def _on_run_state_changed(self) -> None:
+        """A run changes its state far more often than its tree; arranging thousands of checkpoints takes its time."""
+        if self.workspace is None or _arranged(self.workspace.run) != self._arranged:
+            self.refresh()
+        else:
+            self._show_plan(self.workspace, self.view.plan)
+            self._show_buttons()
 
     def restore(self, checkpoint: str | None = None) -> None:
         """Shows the moment of a checkpoint (default: the selected one); asks first if that stops a run."""
