@@ -17,11 +17,9 @@ from studio.agents.tools import result_text
 from studio.bridge.queued_views import queued_views
 from studio.bridge.run_replays import RunReplays
 from studio.bridge.run_services import RunServices
-from studio.debugger.assertions import Outcome, expectations_of
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, edited, remembered, with_text
 from studio.debugger.recording import RecordedTool, Recorder, Tape
-from studio.debugger.run_tests import SUFFIX, made_from, write_test
 from studio.engine.events import Event
 from studio.engine.values import plain
 
@@ -191,6 +189,9 @@ class RunEdits(RunReplays):
             self._tasks.turn(lambda: self._make_test(branch, path, workflow_file))
 
     async def _make_test(self, branch: str, path: Path, workflow_file: Path) -> None:
+        from studio.debugger.assertions import Outcome, expectations_of  # the start of the window needs none of it
+        from studio.debugger.run_tests import SUFFIX, made_from, write_test
+
         assert self._services is not None
         recorder, outcome = Recorder(), Outcome()
 
