@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from studio.agents.messages import AgentReply, ApprovalRequest, ApprovalResponse, Message
+from studio.agents.messages import (
+    AgentReply,
+    AgentRequest,
+    AgentResponse,
+    ApprovalRequest,
+    ApprovalResponse,
+    Message,
+)
 from studio.checkpoints import PendingRequest
 from studio.debugger.holds import node_path
 from studio.engine import events as ev
@@ -261,9 +268,10 @@ class Tape:
         made = waiting.popleft()
         if not made.finished:
             return None
-        if made.data != data and self._by_position:
+        same = made.data == data or _without_ids(made.data) == _without_ids(data)
+        if not same and self._by_position:
             return None
-        if made.data != data:
+        if not same:
             self._leave(path, "it gets something else than in the recording", code=True)
             return None
         return made
@@ -290,6 +298,23 @@ class Tape:
         what = "its code runs" if code else "the model is called"
         self.left[path] = why
         self.say(f"{name} leaves the recording: {why}. From here on {what}.")
+
+
+def _without_ids(data: Any) -> Any:
+    """A message without the ids of approvals, which are made anew in every run."""
+    match data:
+        case AgentResponse():
+            reply, said = _without_ids(data.reply), tuple(_without_ids(m) for m in data.conversation)
+            return replace(data, reply=reply, conversation=said)
+        case AgentReply() | AgentRequest():
+            return replace(data, messages=tuple(_without_ids(m) for m in data.messages))
+        case Message():
+            return replace(data, parts=tuple(_without_ids(p) for p in data.parts))
+        case ApprovalRequest() | ApprovalResponse():
+            return replace(data, id="")
+        case list() | tuple():
+            return [_without_ids(item) for item in data]
+    return data
 
 
 def _bound(value: Any, request: PendingRequest) -> Any:

@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 from studio.agents.agent import Agent
 from studio.agents.client import ChatRequest, NoHooks
-from studio.agents.messages import AgentReply, Usage, assistant
+from studio.agents.messages import (
+    AgentReply,
+    AgentResponse,
+    ApprovalRequest,
+    ApprovalResponse,
+    Message,
+    ToolCall,
+    Usage,
+    assistant,
+    user,
+)
 from studio.agents.tools import Tool
 from studio.assembly.texts import value_text
 from studio.debugger.instrument import ReplayingClient
@@ -276,3 +286,20 @@ def test_what_is_inside_an_excluded_node_is_excluded(excluded: set[str]) -> None
     ]
     assert [i.path for i in recorded(events).invocations] == ["sub/x", "y"]
     assert [i.path for i in recorded(events).without(excluded).invocations] == ["y"]
+
+
+def test_ids_of_approvals_are_made_anew_in_every_run() -> None:
+    def response(id: str, tool: str = "send") -> AgentResponse:
+        call = ToolCall("c1", tool)
+        asked = Message("assistant", (call, ApprovalRequest(id, call)))
+        said = (user("go"), asked, Message("user", (ApprovalResponse(id, True, call),)))
+        return AgentResponse("a", AgentReply((assistant("sent"),)), said)
+
+    events: list[ev.Event] = [
+        ev.NodeStarted(0.0, 1, "f", "i1", (), [response("approval_1")]),
+        ev.NodeFinished(0.1, 1, "f", "i1", ("x",)),
+    ]
+    assert Tape(recorded(events)).invocation("f", [response("approval_2")]) is not None
+    tape = Tape(recorded(events))
+    assert tape.invocation("f", [response("approval_2", "other")]) is None
+    assert set(tape.left) == {"f"}
