@@ -20,7 +20,7 @@ from studio.engine.hosts.subworkflow import SubWorkflowExecutor
 from studio.files import dumps
 
 from tests.bridge.conftest import OnLoop
-from tests.bridge.test_run_model import Desk, KeptStore, on_desk
+from tests.bridge.test_run_model import Desk, KeptStore, on_desk, three
 from tests.debugger.graphs import CODEC, Asker, Plan, agent, chain, last, until
 from tests.fakes.scripted_client import ScriptedClient
 
@@ -364,3 +364,15 @@ def test_pins_and_mutes_are_said_in_the_lane(on_loop: OnLoop) -> None:
         assert notes == ["Pinned reply from run 2: the node was not called.", "Muted: the node passed its input on."]
 
     on_desk(on_loop, graph, script)
+
+
+def test_an_end_is_shown_together_with_the_last_events(on_loop: OnLoop) -> None:
+    async def script(desk: Desk) -> None:
+        seen: list[tuple[RunState, int]] = []
+        desk.run.state_changed.connect(lambda: seen.append((desk.run.state, len(desk.run.outputs))))
+        desk.run._pump._budget = 0.0  # one event a frame, as on a busy machine
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        assert [count for state, count in seen if state is S.COMPLETED] == [1]
+
+    on_desk(on_loop, three, script)
