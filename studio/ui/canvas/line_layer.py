@@ -27,6 +27,8 @@ AT_ONCE = 200
 SLICE_MS = 4
 MOVED_BY_HAND = 40
 """When more items move at once, lines that only pass by are not looked at again: all is new then."""
+MANY_LINES = 1000
+"""In a drawing with more lines, those that only pass by what moved are looked at again a little later."""
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
@@ -232,10 +234,24 @@ class LineLayer:
                 if self._moved_as_one(line_id):
                     still.add(line_id)
             wanted -= still
+        elif boxes and len(self.drawn) > MANY_LINES and len(boxes) > 1:
+            self._scene.marking.add(self._reroute_passing(boxes))
         elif boxes:
             wanted.update(i for i, edge in self.drawn.items() if _crosses(edge.span, boxes))
             wanted |= self._tracks.keys()
         yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
+
+    def _reroute_passing(self, boxes: Sequence[Box]) -> Iterator[None]:
+        """Leads lines that only pass these boxes around them, in pieces: cards of a run grow many times a second."""
+        found = []
+        for number, line_id in enumerate(list(self.drawn)):
+            if number % PIECE == 0:
+                yield
+            edge = self.drawn.get(line_id)
+            if edge is not None and _crosses(edge.span, boxes):
+                found.append(line_id)
+        yield from self._route_all(found)
+        self.labels.place(i for i in found if i in self.drawn)
 
     def _moved_as_one(self, line_id: str) -> bool:
         """Moves a line whose ends moved alike along as it is; returns whether that is so."""

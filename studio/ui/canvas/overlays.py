@@ -31,6 +31,7 @@ class Overlays(QObject):
         self.summary = RunSummary(view.theme, view)
         self.empty = EmptyHint(view.theme, view)
         self._known = False
+        self._chosen: tuple[str, ...] = ()
         self._map_timer = self._later(self._show_map)
         self._seen_timer = self._later(self._show_seen)
         self.zoom.zoom_in_requested.connect(view.zoom_in)
@@ -55,10 +56,14 @@ class Overlays(QObject):
             self._known = True
             self.empty.setVisible(view.workspace is not None and not scene.drawn)
             self.map.setVisible(self.minimap_shown and bool(scene.drawn))
-        if len(scene.drawn) > MANY:
+        chosen = view.selection_items
+        if not moved and self._chosen == chosen:
+            pass  # a run changes cards, and the map shows only where they are
+        elif len(scene.drawn) > MANY:
             self._map_timer.start()
         else:
             self._show_map()
+        self._chosen = chosen
         queued = following = 0
         if view.workspace is not None and view.workspace.run.state == RunState.PAUSED:
             queued = len(view.workspace.run.queued)
@@ -113,7 +118,8 @@ class Overlays(QObject):
         plain = "ctl" if scene.look.ink.dark else "border"
         shown = [i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem)]
         rects = {plain: [item.rect for item in shown]}
-        rects["accent"] = [item.rect for item in shown if item.selected]
+        chosen = frozenset(view.selection_items)
+        rects["accent"] = [item.rect for item in shown if item.item_id in chosen]
         self.map.show_world(rects)
         self.map.show_seen(view.seen_rect())
 

@@ -214,3 +214,21 @@ def test_slices_that_fail_are_not_tried_again() -> None:
         slices.finish()
     assert not slices.busy
     slices.finish()
+
+
+def test_lines_that_pass_a_growing_card_are_led_around_it_soon(make_canvas: Make, qtbot: QtBot) -> None:
+    view = make_canvas(large(1200))
+    view.motion = False
+    scene, run = view.canvas_scene, view.workspace.run  # type: ignore[union-attr]
+    view.set_zoom(1.0)
+    scene.line_layer.finish()
+    assert isinstance(run, FakeRun)
+    ids = [f"n{i}" for i in range(0, 100, 10)]
+    for item_id in ids:
+        run.nodes[item_id] = NodeView(item_id, "done", 1, seconds=1.0)
+    run.updated.emit(RunUpdate(nodes=frozenset(ids)))
+    scene.flush()
+    assert scene.marking.busy
+    qtbot.waitUntil(lambda: not scene.marking.busy)
+    scene.line_layer.finish()
+    check_canvas(view)
