@@ -24,7 +24,7 @@ from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, work
 from studio.ui.exporting.proof_bar import ProofBar
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Elided, IconLabel, Label, Prose
 from studio.ui.widgets.sources import counted
@@ -65,6 +65,7 @@ class ExportPage(DocumentPage):
         self._lines = Chip(theme, "", square=True, height=18)
         self._package = LineField(theme)
         self._package_field = Field(theme, tr("Package name"), self._package, resettable=False)
+        self.positions = CheckBox(theme, tr("Add positions for re-import"))
         self._problem = Prose(theme, "", "body", "text2")
         self._write = Button(theme, tr("Write to folder…"), "download", "primary")
         self._copy_all = Button(theme, tr("Copy all"))
@@ -106,7 +107,7 @@ class ExportPage(DocumentPage):
         self._package_field.set_problem("error", "")
         folder = document.path.parent if document.path is not None else None
         try:
-            self._files = export_project(document.workflow, package or None, folder)
+            self._files = export_project(document.workflow, package or None, folder, layout=self.positions.isChecked())
         except ExportProblem as problem:
             self._show_problem(str(problem))
             return
@@ -246,6 +247,7 @@ class ExportPage(DocumentPage):
         title.setContentsMargins(12, 11, 12, 4)
         column.addWidget(title)
         column.addWidget(self._package_field)
+        column.addLayout(self._positions_row())
         needs = tr(
             "At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the address of the model are "
             "read from the environment."
@@ -267,6 +269,17 @@ class ExportPage(DocumentPage):
         column.addLayout(buttons)
         return side
 
+    def _positions_row(self) -> QVBoxLayout:
+        row = QVBoxLayout()
+        row.setContentsMargins(12, 8, 12, 0)
+        row.setSpacing(0)
+        row.addWidget(self.positions)
+        said = tr("One file beside the code keeps the drawing, scripted replies too.")
+        hint = Prose(self._theme, said, "small", "muted", 15)
+        hint.setContentsMargins(21, 0, 0, 0)
+        row.addWidget(hint)
+        return row
+
     def _connect(self) -> None:
         self._tree.file_chosen.connect(self._show_file)
         self._places.place_chosen.connect(self._on_place_chosen)
@@ -277,6 +290,7 @@ class ExportPage(DocumentPage):
         self.proof_bar.started.connect(self._on_proof_bar_started)
         self.proof_bar.cancelled.connect(self._on_proof_bar_cancelled)
         self._package.textChanged.connect(self._on_package_text_changed)
+        self.positions.toggled.connect(self.refresh)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
 

@@ -124,6 +124,15 @@ def test_a_package_name_is_checked(qtbot: QtBot, theme: Theme) -> None:
     assert "brief/workflow.py" in page.files
 
 
+def test_positions_are_added_on_demand(qtbot: QtBot, theme: Theme) -> None:
+    page = ExportPage(theme)
+    qtbot.addWidget(page)
+    page.set_workspace(StillWorkspaces().open(brief(), None))
+    assert not any(path.endswith(".layout.json") for path in page.files)
+    page.positions.click()
+    assert "research_brief/research_brief.layout.json" in page.files
+
+
 def test_a_workflow_without_code_says_why(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
