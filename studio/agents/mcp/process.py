@@ -18,6 +18,8 @@ GRACE = 1.0
 """Seconds to end by itself after the end of its input."""
 TERMINATING = 0.5
 """Seconds to end after SIGTERM."""
+LAST_WORDS = 0.1
+"""Seconds after its end in which what a program printed last may still arrive."""
 LINE_LIMIT = 64 * 1024 * 1024
 """The longest message, in bytes."""
 
@@ -34,6 +36,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._pieces: dict[int, bytearray] = {1: bytearray(), 2: bytearray()}
         self._transport: asyncio.SubprocessTransport | None = None
         self._gone = asyncio.Event()
+        self._errors_read = False
+        self._telling: asyncio.TimerHandle | None = None
         self.pid = 0
 
     async def start(self, server: StdioServer) -> None:
@@ -48,7 +52,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         with warnings.catch_warnings():
             # From Python 3.12 on: that a forked child might wait for a lock. Ours makes one system call.
             warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*multi-threaded.*")
-            transport, _ = await loop.subprocess_exec(
+            await loop.subprocess_exec(
                 lambda: self,
                 path,
                 *server.arguments,
@@ -59,8 +63,6 @@ class ServerProcess(asyncio.SubprocessProtocol):
                 env=child_environment(server.environment),
                 **more,
             )
-        self._transport = transport
-        self.pid = transport.get_pid()
 
     def write(self, line: bytes) -> None:
         """A message for the program; lost if it has ended."""
@@ -94,6 +96,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
                 self._kill()
                 await self._ended(TERMINATING)
         self._kill()  # what a polite program leaves behind
+        if self._telling is not None:
+            self._tell()  # not later: the next process may have begun by then
         with suppress(PermissionError):
             transport.close()
 
@@ -140,9 +144,30 @@ class ServerProcess(asyncio.SubprocessProtocol):
             else:
                 self._log(line.decode("utf-8", "replace").rstrip("\r"))
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Known at once: a program may have ended before its start returns."""
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._transport = transport
+            self.pid = transport.get_pid()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """The end of what it prints; its last words are then known."""
+        if fd == 2:
+            self._errors_read = True
+            if self._telling is not None:
+                self._tell()
+
     def process_exited(self) -> None:
-        """The program has ended; a child of it may live on."""
+        """The program has ended; a child of it may live on, and hold what it printed to."""
         self._gone.set()
+        self._telling = asyncio.get_running_loop().call_later(LAST_WORDS, self._tell)
+        if self._errors_read:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
         code = None if self._transport is None else self._transport.get_returncode()
         self._tell_exit(0 if code is None else code)
 
