@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,9 +50,16 @@ def export_project(
         files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
     files["pyproject.toml"] = pyproject.text(workflow, name, files)
     files["README.md"] = _readme(workflow, name)
-    files[".env.example"] = "".join(f"{variable}=\n" for variable in VARIABLES)
+    agents = "".join(package_files[path] for path in _agent_files(package_files))
+    named = re.findall(r'os\.environ\["(\w+)"\]', agents)
+    files[".env.example"] = "".join(f"{variable}=\n" for variable in dict.fromkeys([*VARIABLES, *named]))
     files["tests/test_smoke.py"] = smoke.test_module(workflow, name)
     return dict(sorted(files.items()))
+
+
+def _agent_files(files: Mapping[str, str]) -> list[str]:
+    """The modules that may read secrets of MCP servers from the environment."""
+    return sorted(path for path in files if path.rpartition("/")[2] == "agents.py")
 
 
 def _package_name(workflow: Workflow, wanted: str | None) -> str:

@@ -129,6 +129,7 @@ def test_no_planted_secret_and_no_recorded_text_leaves_the_document(monkeypatch:
     text = "\n".join(export_project(workflow).values())
     assert [canary for canary in names if canary in text] == []
     assert 'os.environ["SEARCH_TOKEN"]' in text
+    assert "SEARCH_TOKEN=\n" in export_project(workflow)[".env.example"]
 
 
 def test_two_hundred_nodes_are_written_at_once() -> None:
