@@ -81,10 +81,13 @@ class Overlays(QObject):
         with_map = self.map.isVisibleTo(view)
         right = width - MARGIN + edge
         x = (width - self.zoom.width()) // 2 if with_map else right - self.zoom.width()
-        if with_map and x + self.zoom.width() > right - self.map.width():
+        # In a narrow view the map stands above the tools, so that it hides none of them.
+        crowded = with_map and self.zoom.width() + self.map.width() > width - 2 * (MARGIN - edge)
+        lift = self.zoom.height() if crowded else 0
+        if with_map and not crowded and x + self.zoom.width() > right - self.map.width():
             x = max(MARGIN - edge, right - self.map.width() - self.zoom.width())
         self.zoom.move(x, bottom - self.zoom.height())
-        self.map.move(right - self.map.width(), bottom - self.map.height())
+        self.map.move(right - self.map.width(), bottom - self.map.height() - lift)
         self.summary.move(MARGIN - edge, bottom - self.summary.height())
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
 

@@ -166,3 +166,12 @@ def test_labels_of_a_switch_hide_no_card_no_head_and_not_each_other(make_canvas:
         assert not any(rect.intersects(item.rect) for item in view.canvas_scene.items_by_id.values())
         head = layer.items[line].points[-1]
         assert not rect.contains(QPointF(*head))
+
+
+def test_in_a_narrow_view_the_minimap_hides_no_tool(make_canvas: Make) -> None:
+    view = opened(make_canvas(research_brief()))
+    for width in (1000, 560, 420, 360):
+        view.resize(width, 500)
+        view.overlays.place()
+        assert not view.overlays.zoom.geometry().intersects(view.overlays.map.geometry()), width
+        assert view.rect().contains(view.overlays.map.geometry())
