@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.benchmarks import agents, canvas, startup, stream
+from tests.benchmarks import agents, canvas, run_panel, startup, stream
 from tests.benchmarks.children import Place, measured, place
 from tests.benchmarks.figures import Figure, percentile
 
@@ -48,6 +48,14 @@ def test_streams_leave_the_loop_its_turns(where: Place) -> None:
     assert ratio(found["stream.stall.median"]) < 2
     assert ratio(found["stream.stall.p99"]) < 8
     assert found["stream.first_token"].more["lanes_seen"]
+
+
+@pytest.mark.long
+def test_the_run_panel_leaves_the_loop_its_turns(where: Place) -> None:
+    found = by_name(run_panel.figures(where, agents=4, seconds=1))
+    assert ratio(found["run_panel.stall.median"]) < 8
+    assert int(str(found["run_panel.stall.median"].more["tokens"])) >= 4 * run_panel.RATE
+    assert found["run_panel.key.p99"].more["keys"]
 
 
 @pytest.mark.long

@@ -61,6 +61,11 @@ class RunPanel(Panel):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([300, 900])
         self._stack.addWidget(self._splitter)
+        self._same_turn = QTimer(self)
+        """Active until the loop goes on after a new state was shown."""
+        self._same_turn.setSingleShot(True)
+        self._same_turn.setInterval(0)
+        self._seen: object = None
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK)
         self._timer.timeout.connect(self._on_timer_timeout)
@@ -83,6 +88,7 @@ class RunPanel(Panel):
         workspace.run.updated.disconnect(self._on_run_updated)
         workspace.run.state_changed.disconnect(self._on_run_state_changed)
         self._timer.stop()
+        self._same_turn.stop()
 
     def show_workspace(self) -> None:
         self._following = True
@@ -90,6 +96,7 @@ class RunPanel(Panel):
 
     def _show_all(self, *, anew: bool = False) -> None:
         workspace = self.workspace
+        self._seen = self._extent()
         self.failure.show_failure(workspace)
         if workspace is None or not self._has_run(workspace):
             self._shown = 0
@@ -145,10 +152,23 @@ class RunPanel(Panel):
         if update.everything:
             self._following = True
             self._show_all(anew=True)
-        elif update.supersteps or update.queued or update.requests or self._shows_outputs(update):
+        elif self._touches(update) and not (self._same_turn.isActive() and self._seen == self._extent()):
+            # A frame tells a new state first: what came with it is shown already.
             self._show_all()
         if update.invocations:
             self.lanes.refresh(update.invocations)
+
+    def _touches(self, update: RunUpdate) -> bool:
+        return bool(update.supersteps) or update.queued or update.requests or self._shows_outputs(update)
+
+    def _extent(self) -> object:
+        """What there is to show, in numbers."""
+        if self.workspace is None:
+            return None
+        run = self.workspace.run
+        last = run.supersteps[-1] if run.supersteps else None
+        step = (last.number, last.ended, len(last.invocations), len(last.answers)) if last is not None else None
+        return run.state, len(run.supersteps), step, len(run.outputs), len(run.queued), len(run.requests)
 
     def _shows_outputs(self, update: RunUpdate) -> bool:
         """Whether outputs are in sight or new ones are there; texts that stream grow with every frame."""
@@ -160,6 +180,7 @@ class RunPanel(Panel):
         if self.workspace is not None and self.workspace.run.state is RunState.FAILED:
             self._following = True  # what failed comes to the front, whatever is looked at
         self._show_all()
+        self._same_turn.start()
 
     def _run_timer(self) -> None:
         running = self.workspace is not None and any(s.ended is None for s in self.workspace.run.supersteps[-1:])

@@ -336,3 +336,24 @@ def test_the_input_of_a_run_is_no_answer(workspace: Workspace) -> None:
     views = RunViews()
     views.fold(ev.MessageQueued(0.0, 0, "m1", "internal:planner", "planner", "Go", None, "input"))
     assert views.messages[0].purpose == "input"
+
+
+def test_a_new_state_and_the_update_of_its_frame_show_all_once(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = show(RunPanel)
+    shown: list[int] = []
+    monkeypatch.setattr(panel, "_show_list", lambda: shown.append(1))
+    run.state = RunState.RUNNING
+    run.supersteps.append(SuperstepView(1, 0.0, 1.0, ["i1"]))
+    run.invocations["i1"] = InvocationView("i1", "writer", 1, 0.0, 1.0, "done")
+    run.state_changed.emit()
+    run.tell(supersteps=frozenset({1}), invocations=frozenset({"i1"}))
+    assert shown == [1]
+    run.supersteps.append(SuperstepView(2, 1.0))
+    run.tell(supersteps=frozenset({2}))
+    assert shown == [1, 1]
+    qtbot.waitUntil(lambda: not panel._same_turn.isActive(), timeout=5000)
+    run.tell(supersteps=frozenset({2}))
+    assert shown == [1, 1, 1]
+    panel.set_workspace(None)
