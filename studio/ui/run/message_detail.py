@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from studio.bridge.message_chain import MessageChain
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
 from studio.ui.run.message_model import why
@@ -16,11 +17,16 @@ from studio.ui.widgets.page import Page
 from studio.ui.widgets.sources import source_name
 from studio.ui.widgets.text_fields import TextBox
 
+_MOST = 8
+"""Causes and effects that are listed."""
 _MARKS = {True: ("circle-check", "done_t"), False: ("circle-slash", "muted")}
 
 
 class MessageDetail(Page):
     """Built again for each message."""
+
+    message_chosen = Signal(str)
+    """A cause or an effect that the user wants to see."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,12 +37,13 @@ class MessageDetail(Page):
 
     @property
     def shown(self) -> object:
-        """What is shown, for tests: (message id, status, routes)."""
+        """What is shown, for tests: (message id, status, routes, supersteps)."""
         return self._shown
 
     def show_message(self, workspace: Workspace | None, view: MessageView | None) -> None:
         """Shows a message, or a hint."""
-        seen = (view.message, view.status, len(view.routes)) if view is not None else None
+        steps = len(workspace.run.supersteps) if workspace is not None else 0
+        seen = (view.message, view.status, len(view.routes), steps) if view is not None else None
         if seen == self._shown and self._content is not None:
             return
         self._shown = seen
@@ -89,3 +96,28 @@ class MessageDetail(Page):
         box.setAccessibleName(tr("Text of the message"))
         column.addSpacing(4)
         column.addWidget(box)
+        self._add_chain(column, workspace, view)
+
+    def _add_chain(self, column: QVBoxLayout, workspace: Workspace, view: MessageView) -> None:
+        """Links to the messages that it was made from and to those that were made from it."""
+        chain = MessageChain(workspace.run.messages, workspace.run.invocations)
+        workflow = workspace.document.workflow
+        for title, icon, found in (
+            (tr("Caused by"), "arrow-left", chain.causes(view)),
+            (tr("Led to"), "arrow-right", chain.effects(view)),
+        ):
+            if not found:
+                continue
+            column.addSpacing(6)
+            column.addWidget(Label(self._theme, title, "strong"))
+            for one in found[:_MOST]:
+                source = source_name(workflow, one.source, one.purpose)
+                text = " ".join(one.text[:80].split()) or one.type_name
+                link = Button(self._theme, f"{source}: {text}", icon, "plain", small=True)
+                link.at_left = True
+                link.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+                link.clicked.connect(lambda _checked=False, id=one.message: self.message_chosen.emit(id))
+                column.addWidget(link)
+            if len(found) > _MOST:
+                more = tr("and {count} more").format(count=len(found) - _MOST)
+                column.addWidget(Label(self._theme, more, "small", "muted"))

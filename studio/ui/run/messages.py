@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.bridge.message_chain import nodes_of
 from studio.bridge.run_views import MessageView, RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.ui.run.message_detail import MessageDetail
@@ -93,6 +94,7 @@ class MessagesPanel(Panel):
         self._stack.addWidget(EmptyText(theme, tr("No messages yet. Every message of a run is listed here.")))
         self._splitter.addWidget(self._stack)
         self.detail = MessageDetail(theme)
+        self.detail.message_chosen.connect(self.select_message)
         self._splitter.addWidget(self.detail)
         self._splitter.setSizes([760, 420])
         outer.addWidget(self._splitter, 1)
@@ -162,6 +164,20 @@ class MessagesPanel(Panel):
         column.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
         return holder
+
+    def select_message(self, message: str) -> None:
+        """Selects a message in the table, and on the canvas the nodes that it came from and went to."""
+        view = next((m for m in self.workspace.run.messages if m.message == message), None) if self.workspace else None
+        if self.workspace is None or view is None:
+            return
+        if self.search.text():
+            self.search.clear()
+        row = self.workspace.run.messages.index(view)
+        index = self.filter.mapFromSource(self.model.index(row, 0))
+        if index.isValid():
+            self.table.setCurrentIndex(index)
+        drawn = [node for node in nodes_of([view]) if self.workspace.document.workflow.node(node) is not None]
+        self.workspace.selection.select(drawn)
 
     def _choose_page(self) -> None:
         total, shown = self.model.rowCount(), self.filter.rowCount()

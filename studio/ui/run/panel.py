@@ -61,11 +61,14 @@ class RunPanel(Panel):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([300, 900])
         self._stack.addWidget(self._splitter)
+        self._seen: object = None
+        self._make_timers()
+
+    def _make_timers(self) -> None:
         self._same_turn = QTimer(self)
         """Active until the loop goes on after a new state was shown."""
         self._same_turn.setSingleShot(True)
         self._same_turn.setInterval(0)
-        self._seen: object = None
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK)
         self._timer.timeout.connect(self._on_timer_timeout)
