@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from studio.agents.messages import Data, Message, Reasoning, Text, ToolCall, ToolResult, UsagePart
@@ -168,10 +169,11 @@ def likeness(a: str, b: str) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
+@lru_cache(maxsize=256)
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
     words = normal(text).split()
     count = max(1, len(words) - _SHINGLE + 1)
-    return {tuple(words[at : at + _SHINGLE]) for at in range(count)} if words else set()
+    return frozenset(tuple(words[at : at + _SHINGLE]) for at in range(count)) if words else frozenset()
 
 
 def message_text(message: Message) -> str:

@@ -12,18 +12,23 @@ from studio.debugger.context.words import counted, finding
 from studio.document.lines import lines, name_of
 from studio.engine.values import TurnToken
 
-_MOST_COMPARED = 120
+_MOST_COMPARED = 60
 """Shown items of one turn that are compared word by word; more are compared by digest alone."""
 
 
-def _reaches(run: ContextFolder, request: Request) -> set[str]:
-    """Invocations that saw a request, and those that go on from what such ones sent."""
-    found: set[str] = set()
+def _senders(run: ContextFolder) -> dict[str, set[str]]:
+    """By node: the invocations whose messages it got."""
     senders: dict[str, set[str]] = {}
     for sent in run.sent.values():
         for _, target, reason in sent.outcomes:
             if reason in ("", "buffered") and sent.record is not None:
                 senders.setdefault(target, set()).add(sent.record.invocation)
+    return senders
+
+
+def _reaches(run: ContextFolder, request: Request, senders: dict[str, set[str]]) -> set[str]:
+    """Invocations that saw a request, and those that go on from what such ones sent."""
+    found: set[str] = set()
     for record in sorted(run.records.values(), key=lambda r: r.order):
         if record.turn != request.turn or record.order < request.order:
             continue
@@ -38,13 +43,15 @@ def _says(record: ContextRecord) -> bool:
     return bool(record.shown) or spoken
 
 
-def unanswered(run: ContextFolder) -> Iterator[Finding]:
+def unanswered(run: ContextFolder) -> Iterator[Finding | None]:
     """W3: the run is idle, nobody is asked, and a request has no reply."""
     if not run.idle or run.pending:
         return
+    senders = _senders(run)
     for at, request in enumerate(run.requests):
+        yield None  # a caller may pause
         until = run.requests[at + 1].order if at + 1 < len(run.requests) else None
-        reached = _reaches(run, request)
+        reached = _reaches(run, request, senders)
         records = [run.records[key] for key in reached]
         if not any(_says(r) and (until is None or r.order < until) for r in records):
             last = max(records, key=lambda r: r.order, default=None)
@@ -54,7 +61,7 @@ def unanswered(run: ContextFolder) -> Iterator[Finding]:
             yield finding("W3", last, text, (request.item,))
 
 
-def doubled_replies(run: ContextFolder) -> Iterator[Finding]:
+def doubled_replies(run: ContextFolder) -> Iterator[Finding | None]:
     """W2: two nodes showed the same, or two showed a reply to one request."""
     by_turn: dict[int, list[tuple[ContextRecord, Item]]] = {}
     for record in run.records.values():
@@ -62,10 +69,11 @@ def doubled_replies(run: ContextFolder) -> Iterator[Finding]:
             if item.text and item.id not in record.intermediate:
                 by_turn.setdefault(record.turn, []).append((record, item))
     for turn, shown in by_turn.items():
+        yield None
         yield from _doubled(run, turn, shown)
 
 
-def _doubled(run: ContextFolder, turn: int, shown: list[tuple[ContextRecord, Item]]) -> Iterator[Finding]:
+def _doubled(run: ContextFolder, turn: int, shown: list[tuple[ContextRecord, Item]]) -> Iterator[Finding | None]:
     told: set[tuple[str, str]] = set()
     near = len(shown) <= _MOST_COMPARED
     for (a, one), (b, other) in combinations(shown, 2) if near else _by_digest(shown):
@@ -127,7 +135,7 @@ def leading_on(run: ContextFolder) -> frozenset[str]:
     return frozenset({line.source for line in lines(run.document) if line.source} | from_edges)
 
 
-def dropped(run: ContextFolder) -> Iterator[Finding]:
+def dropped(run: ContextFolder) -> Iterator[Finding | None]:
     """W7: a message that was delivered nowhere, unless nothing follows its node anyway."""
     leading = leading_on(run)
     for sent in run.sent.values():
@@ -141,7 +149,7 @@ def dropped(run: ContextFolder) -> Iterator[Finding]:
         yield finding("W7", sent.record, text, tuple(sent.items))
 
 
-def starved(run: ContextFolder) -> Iterator[Finding]:
+def starved(run: ContextFolder) -> Iterator[Finding | None]:
     """W8: a turn-token agent was told something and never got its turn."""
     if not run.idle:
         return
@@ -153,7 +161,7 @@ def starved(run: ContextFolder) -> Iterator[Finding]:
             yield finding("W8", last, f"{many} in {node.name}, and its turn token did not come.", node=node.id)
 
 
-def double_turns(run: ContextFolder) -> Iterator[Finding]:
+def double_turns(run: ContextFolder) -> Iterator[Finding | None]:
     """W9: two turns of one turn-token agent in one superstep, from different senders."""
     turns: dict[tuple[int, int, str], list[ContextRecord]] = {}
     for record in run.records.values():
@@ -165,7 +173,7 @@ def double_turns(run: ContextFolder) -> Iterator[Finding]:
             yield finding("W9", records[-1], text)
 
 
-def residue(run: ContextFolder) -> Iterator[Finding]:
+def residue(run: ContextFolder) -> Iterator[Finding | None]:
     """W10: a join keeps messages at the end of the run."""
     if not run.idle:
         return
@@ -189,7 +197,7 @@ def _last(run: ContextFolder, node: str) -> ContextRecord | None:
     return next((r for r in reversed(run.records.values()) if r.node == node), None)
 
 
-RUN_RULES: tuple[Callable[[ContextFolder], Iterator[Finding]], ...] = (
+RUN_RULES: tuple[Callable[[ContextFolder], Iterator[Finding | None]], ...] = (
     doubled_replies,
     unanswered,
     dropped,
