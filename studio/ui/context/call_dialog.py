@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
 
 from studio.debugger.exact_calls import KEY, ExactCall
 from studio.ui.paint.numbers import count_text, seconds_text
@@ -16,7 +16,6 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.labels import Label, Prose
 from studio.ui.widgets.segments import SegmentedControl
-from studio.ui.widgets.text_fields import TextBox
 
 _LONGEST = 200_000
 """Characters that are shown; what is copied is whole."""
@@ -49,10 +48,12 @@ class CallDialog(QDialog):
         row.addStretch(1)
         column.addLayout(row)
         self.facts = Label(theme, "", "body", "muted")
+        self.facts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         column.addWidget(self.facts)
         self.trouble = Prose(theme, "", "body", "fail_t", 17)
         column.addWidget(self.trouble)
-        self.text = TextBox(theme, lines=20)
+        self.text = QTextEdit()
+        self.text.setAcceptRichText(False)
         self.text.setReadOnly(True)
         self.text.setProperty("code", "true")
         column.addWidget(self.text, 1)
@@ -88,7 +89,7 @@ class CallDialog(QDialog):
     def show_call(self) -> None:
         """Shows the chosen call."""
         text = self._shown()
-        self.text.show_value(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n…")
+        self.text.setPlainText(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n…")
         self.text.setAccessibleName(tr("Request") if self.part.value == "request" else tr("Response"))
         self.facts.setText(" · ".join(_facts(self.call)))
         trouble = [tr("Try {number}: {reason}").format(number=r.attempt, reason=r.reason) for r in self.call.retries]
