@@ -30,7 +30,6 @@ class Preferences:
     reduce_motion: bool = False
     reopen_last: bool = True
     interpreter: str = ""
-    autosave_seconds: float = 2.0
     call_seconds: float = 60.0
     wheel: Wheel = "scroll"
     more_contrast: bool = False
@@ -47,7 +46,6 @@ class Preferences:
 
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "font_scale": (0.75, 2.0),
-    "autosave_seconds": (0.5, 60.0),
     "call_seconds": (1.0, 86_400.0),
 }
 _NAMES = tuple(f.name for f in fields(Preferences) if f.name not in ("layouts", "shortcuts", "kept"))

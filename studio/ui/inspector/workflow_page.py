@@ -78,7 +78,7 @@ class WorkflowPage(InspectorPage):
 
     def refresh(self) -> None:
         workflow = self.workspace.document.workflow
-        self.header.title.set_text(workflow.name)
+        self.header.title.set_text(workflow.name.strip() or tr("Untitled"))
         self.header.subtitle.setText(tr("Workflow · {size}").format(size=size_words(workflow)))
         super().refresh()
 

@@ -209,7 +209,8 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
     }
     parts = [words.get(branch.state, ""), tr("in {owner}").format(owner=branch.elsewhere) if branch.elsewhere else ""]
     if branch.usage is not None:
-        parts += [tokens_short(branch.usage), cost_words(branch.usage)]
+        tokens = tokens_short(branch.usage)
+        parts += [tr("{count} tokens").format(count=tokens) if tokens else "", cost_words(branch.usage)]
     if branch.seconds:
         parts.append(f"{branch.seconds:.0f} s")
     places = [columns[v.checkpoint] for v in own]

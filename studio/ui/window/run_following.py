@@ -60,6 +60,11 @@ class RunFollowing:
         choices = [Choice(tr("Close"), _nothing, default=not errors, cancels=True)]
         if idle and errors:
             choices.insert(0, Choice(tr("Show problems"), self._show_problems, default=True))
+        elif idle and page is not None and not page.trust_bar.isHidden():
+            choices = [
+                Choice(tr("Show code…"), page.trust_bar.show_code, default=True),
+                Choice(tr("Close"), _nothing, cancels=True),
+            ]
         show_problem(window.theme, window, title, sentence, choices)
 
     def _show_problems(self) -> None:

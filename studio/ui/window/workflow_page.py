@@ -74,8 +74,8 @@ class WorkflowPage(DocumentPage):
 
     @property
     def title(self) -> str:
-        """The name of the workflow."""
-        return self.workspace.document.workflow.name
+        """The name of the workflow; a word for it if it has none."""
+        return self.workspace.document.workflow.name.strip() or tr("Untitled")
 
     @property
     def sees_all(self) -> bool:

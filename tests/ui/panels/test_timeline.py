@@ -35,7 +35,7 @@ def test_places(run: FakeRun) -> None:
     assert plan.by_id["m2"].splits
     assert not plan.by_id["m3"].splits
     assert plan.labels[2] == "answer"
-    assert plan.tracks[1].ending == "finished · 12.9 k · 29 s"
+    assert plan.tracks[1].ending == "finished · 12.9 k tokens · 29 s"
 
 
 def test_older_runs_stand_below() -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.debugger.states import RunState
 from studio.document.edits import SetWorkflow
-from studio.document.model import Workflow
+from studio.document.model import FunctionNode, Workflow
 from studio.files import Journal, recoverable, write_workflow
 from studio.ui.main_window import MainWindow
+from studio.ui.trust_bar.code_dialog import CodeDialog
 from studio.ui.welcome import WelcomePage
 from studio.ui.window.workflow_page import WorkflowPage
 from tests.ui.canvas.drawings import research_brief
@@ -143,3 +145,24 @@ def test_the_input_follows_the_sample_input_until_one_is_typed(window: MainWindo
     field.setText("My own")
     document.execute(SetWorkflow({"sample_input": "No"}), "Edit")
     assert field.text() == "My own"
+
+
+def test_a_run_of_code_that_nobody_accepted_offers_to_show_it(window: MainWindow, tmp_path: Path) -> None:
+    node = FunctionNode(id="f", name="F", body="result = data", yields="text")
+    write_workflow(Workflow(id="w", start="f", nodes=(node,)), tmp_path / "a.workflow.json")
+    page = window.files.open(tmp_path / "a.workflow.json")
+    assert page is not None
+    page.workspace.run.failed_to_start.emit("The workflow has code that nobody has accepted.")
+    box = window.findChild(QMessageBox)
+    assert box is not None
+    texts = [button.text() for button in box.buttons()]
+    assert "Show code…" in texts
+    next(b for b in box.buttons() if b.text() == "Show code…").click()
+    assert window.findChild(CodeDialog) is not None
+
+
+def test_a_workflow_without_a_name_is_called_something(window: MainWindow) -> None:
+    page = window.files.new()
+    page.workspace.document.execute(SetWorkflow({"name": "  "}), "Rename")
+    window.refresh()
+    assert window.windowTitle().startswith("Untitled")
