@@ -10,6 +10,7 @@ from typing import Literal
 
 from studio.agents.client import ChatClient
 from studio.agents.mcp import McpFailed, ToolServer
+from studio.agents.runner import RunnerSetupError
 from studio.agents.stored_history import HistoryRows
 from studio.assembly.agents import Agents
 from studio.assembly.code import UserCode
@@ -200,6 +201,9 @@ class _Making:
                     return _agent(node, services, agents)
                 except NoClientError as error:
                     self._report([Problem("no_profile", str(error), node.id, "profile")], inside)
+                    return None
+                except RunnerSetupError as error:
+                    self._report([Problem("runner_agents", str(error), node.id, "agents")], inside)
                     return None
                 except NoFolder as error:
                     self._report([Problem("history_path", str(error), node.id, "providers")], inside)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from studio.agents.client import ChatClient, ChatOptions
-from studio.agents.runner import ConversationRunner, MemorySessions, RunnerAgent
+from studio.agents.runner import ConversationRunner, MemorySessions, RunnerAgent, RunnerSetupError
 from studio.agents.tools import Tool
 from studio.assembly.mcp import McpTools
 from studio.document.model import RunnerNode
@@ -22,6 +22,8 @@ def runner_host(
     """The executor. ``clients``: the engine of each agent, by the ids of ``inner_agents``; ``tools`` gives tools by
     their names, ``servers`` those of MCP servers. Raises ``RunnerSetupError`` for agents that do not fit together,
     which validation says before."""
+    if not node.agents:
+        raise RunnerSetupError(f"The conversation runner {node.name or node.id} has no agent.")
     agents = {
         declared.id: RunnerAgent(
             spoken_name(agent),
