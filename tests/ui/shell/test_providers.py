@@ -260,6 +260,19 @@ def test_what_was_found_before_is_shown(qtbot: QtBot, theme: Theme) -> None:
     assert dialog._end.plain == "Found on 2026-11-30."
 
 
+def test_no_key_is_copied_with_what_was_found(qtbot: QtBot, theme: Theme) -> None:
+    """A server may repeat the key in its answer; neither a known one nor one that looks like a key is copied."""
+    model = ProviderModel()
+    plain = "canary-that-looks-like-nothing"
+    asyncio.run(model.secrets.store(plain, "session"))
+    evidence = f"it said {KEY} and {plain}"
+    probe = {"date": "2026-11-30", "found": [{"key": "tools", "works": "no", "evidence": evidence}]}
+    dialog = ProbeDialog(theme, model, Profile("x", probe=probe))
+    qtbot.addWidget(dialog)
+    dialog._copy.click()
+    assert QApplication.clipboard().text().endswith("\tno\tit said [secret] and [secret]")
+
+
 # --------------------------------------------------------------------------------------------------------- prices
 
 
