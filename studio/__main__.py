@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from studio.document.model import Workflow
+    from studio.export.picture_look import PictureKind, PictureLook
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,10 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return window(given)
 
 
-def _draw(workflow: Workflow, to: Literal["svg", "png"], **look: Any) -> bytes:
+def _draw(workflow: Workflow, to: PictureKind, look: PictureLook) -> bytes:
     from studio.ui.pictures.headless import draw
 
-    return draw(workflow, to, **look)
+    return draw(workflow, to, look)
 
 
 if __name__ == "__main__":

@@ -254,9 +254,3 @@ class RunModel(RunEdits):
         self._pump.clear()
         if self._store is not None:
             await self._store.close()
-
-    def _may(self, command: str) -> bool:
-        allowed, reason = self.can(command)
-        if not allowed:
-            self.failed_to_start.emit(reason)
-        return allowed

@@ -32,9 +32,6 @@ class RunMoments(RunBundles):
         self._looked_into: set[str] = set()
         super().__init__(services, parent)
 
-    def _may(self, command: str) -> bool:
-        raise NotImplementedError
-
     def details(self, checkpoint: str) -> Details | None:
         """What a checkpoint holds. None: not known yet; ``updated`` follows."""
         if checkpoint not in self._details:

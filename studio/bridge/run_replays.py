@@ -35,9 +35,6 @@ class RunReplays(RunMoments):
         super().__init__(services, parent)
         self.state_changed.connect(self._on_state_changed_for_drawing)
 
-    def _may(self, command: str) -> bool:
-        raise NotImplementedError
-
     # --------------------------------------------------------------------------------------- nodes as targets
 
     def step_node(self, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -63,6 +64,17 @@ class RunTurns(ShownRun):
         self.setup.open(services.document().id)
         if services.store_exists():
             self._tasks.turn(self._list_branches)
+
+    @abstractmethod
+    def can(self, command: str) -> tuple[bool, str]:
+        """Whether a command of :mod:`studio.bridge.commands` applies, and else why not."""
+
+    def _may(self, command: str) -> bool:
+        """Whether a command applies; says why if it does not."""
+        allowed, reason = self.can(command)
+        if not allowed:
+            self.failed_to_start.emit(reason)
+        return allowed
 
     def _fail(self, sentence: str) -> None:
         """A turn did not reach its goal: without a session nothing is prepared or paused any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,7 +77,7 @@ class Compaction:
     runs: int = 0
 
 
-class Upkeep:
+class Upkeep(ABC):
     """Part of :class:`studio.checkpoints.sqlite.SqliteStore`."""
 
     program = "another program"
@@ -85,11 +86,13 @@ class Upkeep:
     _bodies: Bodies
     _owned: Leases | None = None
 
+    @abstractmethod
     def _forget(self) -> None:
-        raise NotImplementedError
+        """Remembered entries may be gone."""
 
+    @abstractmethod
     def _entry_of(self, id: str) -> int | None:
-        raise NotImplementedError
+        """The entry of a checkpoint; None if there is none."""
 
     # ------------------------------------------------------------------------------------------------- owners
 

@@ -6,30 +6,19 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, Protocol
 
 from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.document.model import Workflow
 from studio.export.dot import dot
 from studio.export.mermaid import mermaid
+from studio.export.picture_look import PictureKind, PictureLook
 
 _TEXTS: Mapping[str, Callable[[Workflow], str]] = {"mermaid": mermaid, "dot": dot}
 
 
-class Draws(Protocol):
-    """What paints pictures; given by the program, since sub-commands import no Qt."""
-
-    def __call__(
-        self,
-        workflow: Workflow,
-        to: Literal["svg", "png"],
-        *,
-        scheme: Literal["light", "dark"],
-        transparent: bool,
-        scale: float,
-        embed: bool,
-    ) -> bytes: ...
+Draws = Callable[[Workflow, PictureKind, PictureLook], bytes]
+"""What paints pictures; given by the program, since sub-commands import no Qt."""
 
 
 def command(options: argparse.Namespace) -> int:
@@ -41,14 +30,7 @@ def command(options: argparse.Namespace) -> int:
     if options.to in _TEXTS:
         data = _TEXTS[options.to](workflow).encode("utf-8")
     else:
-        data = draw(
-            workflow,
-            options.to,
-            scheme=options.theme,
-            transparent=options.transparent,
-            scale=options.scale,
-            embed=options.embed,
-        )
+        data = draw(workflow, options.to, PictureLook(options.theme, options.transparent, options.scale, options.embed))
     if options.output == "-":
         sys.stdout.buffer.write(data)
         return DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
 
 from studio.checkpoints.retention import RetentionRules
@@ -17,13 +18,13 @@ class MemoryUpkeep:
         self._discarded: dict[int, Discarded] = {}
         self._numbers = 0
 
+    @abstractmethod
     async def delete(self, ids: Collection[str]) -> int:
         """See :meth:`studio.checkpoints.store.CheckpointStore.delete`."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def delete_run(self, id: str) -> int:
         """See :meth:`studio.checkpoints.runs.RunStore.delete_run`."""
-        raise NotImplementedError
 
     async def claim_run(self, id: str) -> None:
         """Nobody else can have it."""

@@ -103,7 +103,7 @@ class _Run:
                 answers = {r.id: self._answer(r.node, r.data, r.response_type) for r in result.requests}
                 result = await graph.run(answers=answers, stream=True, events=events)
         except WorkflowError:
-            pass  # what failed is in the events
+            return _outcome(events, "")  # what failed is in the events
         except Exception as problem:
             return _outcome(events, f"{type(problem).__name__}: {problem}")
         return _outcome(events, "")

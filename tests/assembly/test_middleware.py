@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -20,6 +18,7 @@ from studio.workers import UserCodeError
 
 from tests.assembly.running import Bench, Ran, script
 from tests.assembly.test_kinds import agent, workflow
+from tests.waiting import until
 
 Kind = Literal["agent", "chat", "function"]
 
@@ -44,14 +43,6 @@ def flow(*middleware: MiddlewareDecl, replies: tuple[Any, ...] = ("answer",), **
 
 def seen(ran: Ran) -> list[list[str]]:
     return [[m.text for m in e.messages] for e in ran.events if isinstance(e, ev.ModelCallStarted)]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Waits for a condition, generously."""
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.01)
 
 
 def says(kind: Kind, name: str) -> MiddlewareDecl:

@@ -12,11 +12,10 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
-from studio.files import write_workflow
 
 from tests.benchmarks.children import answer
 from tests.benchmarks.figures import percentile
-from tests.benchmarks.stream_child import Tokens, _until, workflow
+from tests.benchmarks.stream_child import Tokens, _until, run
 
 _EVERY = 0.2
 """Seconds between two keystrokes."""
@@ -87,26 +86,5 @@ async def _measure(window: Any, tokens: Tokens, whole: int) -> None:
     )
 
 
-def run(agents: int, rate: int, seconds: int) -> int:
-    """Opens the workflow in the program, runs it, says what was measured."""
-    from studio.ui.app import main
-
-    file = Path("stream.workflow.json").absolute()
-    write_workflow(workflow(agents, rate, seconds), file)
-    tasks: list[asyncio.Task[None]] = []
-
-    def on_ready(window: Any) -> None:
-        tokens = Tokens()
-        tokens.hook()
-        window.showMaximized()
-        task = asyncio.get_running_loop().create_task(_measure(window, tokens, agents * rate * seconds))
-        task.add_done_callback(lambda _: window.close_window())
-        tasks.append(task)
-
-    code = main([str(file)], ready=on_ready)
-    tasks[0].result()
-    return code
-
-
 if __name__ == "__main__":
-    sys.exit(run(*map(int, sys.argv[1:])))
+    sys.exit(run(*map(int, sys.argv[1:]), measure=_measure))

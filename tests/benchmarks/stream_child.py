@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from studio.files import write_workflow
 from tests.benchmarks.children import answer
 from tests.benchmarks.figures import percentile
 
+Measuring = Callable[[Any, "Tokens", int], Coroutine[Any, Any, None]]
+"""Window, tokens, how many there will be: measures a run and gives the answer."""
 WORD = 7
 """Characters of every token."""
 _WAIT_MS = 400
@@ -157,7 +159,7 @@ async def _measure(window: Any, tokens: Tokens, whole: int) -> None:
     )
 
 
-def run(agents: int, rate: int, seconds: int) -> int:
+def run(agents: int, rate: int, seconds: int, measure: Measuring | None = None) -> int:
     """Opens the workflow in the program, runs it, says what was measured."""
     from studio.ui.app import main
 
@@ -169,7 +171,7 @@ def run(agents: int, rate: int, seconds: int) -> int:
         tokens = Tokens()
         tokens.hook()
         window.showMaximized()
-        task = asyncio.get_running_loop().create_task(_measure(window, tokens, agents * rate * seconds))
+        task = asyncio.get_running_loop().create_task((measure or _measure)(window, tokens, agents * rate * seconds))
         task.add_done_callback(lambda _: window.close_window())
         tasks.append(task)
 

@@ -20,6 +20,7 @@ from studio.document.model import AgentNode, McpServerDecl, OfflineScript, Workf
 
 from tests.agents.test_mcp import gone
 from tests.bridge.conftest import OnLoop
+from tests.waiting import until
 
 SERVER = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
@@ -33,15 +34,6 @@ def document(*calls: str, modes: tuple[str, ...] = ()) -> Workflow:
     replies: list[Any] = [{"calls": [{"tool": name, "arguments": {"a": 1, "b": 2}}]} for name in calls]
     script = OfflineScript.model_validate({"nodes": {"writer": {"replies": [*replies, "done"]}}})
     return Workflow(start="writer", nodes=(node,), mcp_servers=(declared(*modes),), offline=script)
-
-
-async def until(condition: Any, what: str) -> None:
-    """Waits on the loop; fails with a name."""
-    for _ in range(6000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(what)
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from studio.cli import SUB_COMMANDS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "studio").rglob("*.py"))
@@ -48,3 +50,10 @@ def test_importing_a_room_loads_neither_qt_nor_the_model_client(package: str) ->
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_starter_knows_every_sub_command() -> None:
+    """Without a display nobody should have to install what only the window needs."""
+    text = (ROOT / "packaging" / "run").read_text(encoding="utf-8")
+    named = set(re.findall(r"[a-z-]+", text.partition("case ")[2].partition("install_qt_libraries ;; esac")[0]))
+    assert set(SUB_COMMANDS) <= named

@@ -9,13 +9,15 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from studio.workers import CallContext, Limits, Unit, UserCodeError, Worker, protocol
+
+from tests.waiting import until
 
 
 @dataclass
@@ -64,12 +66,6 @@ async def failure(worker: Worker, source: str, data: Any = "x", **options: Any) 
     with pytest.raises(UserCodeError) as caught:
         await run(worker, source, data, **options)
     return caught.value
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - another process changes it
-            await asyncio.sleep(0.002)
 
 
 def alive(pid: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.debugger.breakpoints import BUDGETS, Breakpoint, Kind, moments, problem
@@ -19,6 +19,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Label
+from studio.ui.widgets.page import scrolled
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.text_fields import LineField
 
@@ -113,14 +114,10 @@ class BreakpointDialog(QDialog):
         inner = QWidget()
         self._column.addStretch(1)
         inner.setLayout(self._column)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidget(inner)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(10, 8, 10, 12)
         outer.setSpacing(8)
-        outer.addWidget(area, 1)
+        outer.addWidget(scrolled(inner), 1)
         row = QHBoxLayout()
         row.setSpacing(6)
         self._problem = Label(self._theme, "", "small", "fail_t")

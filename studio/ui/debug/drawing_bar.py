@@ -16,21 +16,31 @@ from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Prose
 
 
-class DrawingBar(QWidget):
-    """Hidden while nothing differs."""
+class _Bar(QWidget):
+    """A sentence and a button below it. Hidden until there is something to say."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, ground: str, button: Button, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._ground = theme, ground
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(6)
         self._text = Prose(theme, "", "small", "text2", 15)
+        column.addWidget(self._text)
+        column.addWidget(button)
+        self.hide()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), self._theme.color(self._ground))
+
+
+class DrawingBar(_Bar):
+    """Hidden while nothing differs."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.apply = Button(theme, tr("Apply to this run"), "check", small=True)
         self.apply.setToolTip(tr("A fork takes the drawing as it is now and stands where the run stands"))
-        column.addWidget(self._text)
-        column.addWidget(self.apply)
-        self.hide()
+        super().__init__(theme, "wait_s", self.apply, parent)
 
     def show_names(self, names: Sequence[str]) -> None:
         """What differs."""
@@ -39,26 +49,14 @@ class DrawingBar(QWidget):
             self._text.set_text(tr("{names} changed since this run began.").format(names=shown))
         self.setVisible(bool(names))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("wait_s"))
 
-
-class ToolBar(QWidget):
+class ToolBar(_Bar):
     """A held tool call, and the way to give its result instead of running it. Hidden otherwise."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(6)
-        self._text = Prose(theme, "", "small", "text2", 15)
         self.give = Button(theme, tr("Give a result…"), "wrench", small=True)
         self.give.setToolTip(tr("The tool is not run; the run goes on as a fork"))
-        column.addWidget(self._text)
-        column.addWidget(self.give)
-        self.hide()
+        super().__init__(theme, "run_s", self.give, parent)
 
     def show_call(self, workspace: Workspace | None) -> None:
         """Shows the held call of a run, if there is one."""
@@ -70,6 +68,3 @@ class ToolBar(QWidget):
             text = tr("{node} is about to call {tool} with {arguments}.")
             self._text.set_text(text.format(node=name, tool=tool, arguments=shown[:200]))
         self.setVisible(call is not None)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        QPainter(self).fillRect(self.rect(), self._theme.color("run_s"))

@@ -26,36 +26,21 @@ def choose_workflows(parent: QWidget, folder: Path, chosen: Callable[[list[Path]
 
 def choose_import(parent: QWidget, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks for a file of another program; an exported project is chosen by its ``workflow.py``."""
-    dialog = _dialog(parent, tr("Import a workflow"), folder)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilters([tr("Code and workflows (*.py *.yaml *.yml *.json)"), tr("All files (*)")])
-    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
-    dialog.open()
-    return dialog
+    return _choose(parent, tr("Import a workflow"), folder, tr("Code and workflows (*.py *.yaml *.yml *.json)"), chosen)
 
 
 def choose_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks where to save a workflow; adds the suffix if it was left out."""
-    dialog = _dialog(parent, tr("Save workflow as"), suggestion.parent)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setNameFilters([tr("Workflows (*.workflow.json)"), tr("All files (*)")])
-    dialog.selectFile(suggestion.name)
-    dialog.fileSelected.connect(lambda file: chosen(with_suffix(Path(file))))
-    dialog.open()
-    return dialog
+
+    def complete(file: Path) -> None:
+        chosen(with_suffix(file))
+
+    return choose_new(parent, tr("Save workflow as"), suggestion, complete, tr("Workflows (*.workflow.json)"))
 
 
 def choose_test(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks where to write a test of a workflow."""
-    dialog = _dialog(parent, tr("Save test as"), suggestion.parent)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setNameFilters([tr("Tests of workflows (*.test.json)"), tr("All files (*)")])
-    dialog.selectFile(suggestion.name)
-    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
-    dialog.open()
-    return dialog
+    return choose_new(parent, tr("Save test as"), suggestion, chosen, tr("Tests of workflows (*.test.json)"))
 
 
 def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
@@ -63,32 +48,37 @@ def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[P
     dialog = _dialog(parent, title, folder)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
-    dialog.open()
-    return dialog
+    return _opened(dialog, chosen)
 
 
 def choose_bundle(parent: QWidget, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks for a file of runs to import."""
-    dialog = _dialog(parent, tr("Import runs"), folder)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilters([tr("Runs (*.superstep-runs)"), tr("All files (*)")])
-    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
-    dialog.open()
-    return dialog
+    return _choose(parent, tr("Import runs"), folder, tr("Runs (*.superstep-runs)"), chosen)
 
 
 def choose_bundle_target(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None]) -> QFileDialog:
     """Asks where to write runs; adds the suffix if it was left out."""
-    dialog = _dialog(parent, tr("Export runs"), suggestion.parent)
+    kinds = tr("Runs (*.superstep-runs)")
+    return choose_new(parent, tr("Export runs"), suggestion, chosen, kinds, suffix="superstep-runs")
+
+
+def choose_new(
+    parent: QWidget,
+    title: str,
+    suggestion: Path,
+    chosen: Callable[[Path], None],
+    kinds: str = "",
+    *,
+    suffix: str = "",
+) -> QFileDialog:
+    """Asks where to write a file. ``kinds`` is a filter of names, ``suffix`` what is added if there is none."""
+    dialog = _dialog(parent, title, suggestion.parent)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setDefaultSuffix("superstep-runs")
-    dialog.setNameFilters([tr("Runs (*.superstep-runs)"), tr("All files (*)")])
+    dialog.setDefaultSuffix(suffix)
+    dialog.setNameFilters([kinds, tr("All files (*)")] if kinds else [tr("All files (*)")])
     dialog.selectFile(suggestion.name)
-    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
-    dialog.open()
-    return dialog
+    return _opened(dialog, chosen)
 
 
 def with_suffix(path: Path) -> Path:
@@ -104,4 +94,17 @@ def _dialog(parent: QWidget, title: str, folder: Path) -> QFileDialog:
     dialog = QFileDialog(parent, title, str(folder))
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setObjectName("file_dialog")
+    return dialog
+
+
+def _choose(parent: QWidget, title: str, folder: Path, kinds: str, chosen: Callable[[Path], None]) -> QFileDialog:
+    dialog = _dialog(parent, title, folder)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.setNameFilters([kinds, tr("All files (*)")])
+    return _opened(dialog, chosen)
+
+
+def _opened(dialog: QFileDialog, chosen: Callable[[Path], None]) -> QFileDialog:
+    dialog.fileSelected.connect(lambda file: chosen(Path(file)))
+    dialog.open()
     return dialog

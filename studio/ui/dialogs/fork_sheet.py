@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.agents.messages import Message
 from studio.bridge.workspace import Workspace
@@ -18,6 +18,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Label, Prose
+from studio.ui.widgets.page import scrolled
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.text_fields import TextBox
 
@@ -99,11 +100,7 @@ class ForkSheet(QDialog):
         self._add_prompts()
         self._add_talk()
         self._column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidget(inner)
-        column.addWidget(area, 1)
+        column.addWidget(scrolled(inner), 1)
         column.addLayout(self._make_end())
 
     def _make_end(self) -> QVBoxLayout:

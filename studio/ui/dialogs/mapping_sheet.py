@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.assembly.texts import value_text
 from studio.bridge.workspace import Workspace
@@ -18,6 +18,7 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
+from studio.ui.widgets.page import scrolled
 from studio.ui.widgets.sources import counted
 
 _TONES = {"same": "", "changed": "wait", "renamed": "accent", "removed": "fail", "added": "done"}
@@ -93,11 +94,7 @@ class MappingSheet(QDialog):
         self._consequences.setSpacing(6)
         self._column.addLayout(self._consequences)
         self._column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidget(inner)
-        column.addWidget(area, 1)
+        column.addWidget(scrolled(inner), 1)
         column.addLayout(self._make_buttons())
 
     def _node_rows(self) -> QGridLayout:

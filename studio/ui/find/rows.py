@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -15,13 +15,15 @@ from studio.document.searching import Hit
 from studio.document.text_slots import TextSlot
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.table_rows import Index, TableRows
 
-Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Text", "Where")
 
 
-class HitRows(QAbstractTableModel):
+class HitRows(TableRows):
     """Two columns: the line with the hit, and where it is. The hit itself is the ``UserRole``."""
+
+    titles = COLUMNS
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,11 +53,8 @@ class HitRows(QAbstractTableModel):
         self._hits += hits
         self.endInsertRows()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._hits)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(COLUMNS)
+    def count(self) -> int:
+        return len(self._hits)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         hit = self.hit(index.row())
@@ -67,13 +66,6 @@ class HitRows(QAbstractTableModel):
             return hit.excerpt()[0] if index.column() == 0 else self._where(hit)
         if role == Qt.ItemDataRole.ToolTipRole:
             return hit.slot.text[:1000] if index.column() == 0 else self._where(hit)
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section])
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None
 
     def _where(self, hit: Hit) -> str:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from studio.importers import Report
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.table_rows import Index, TableRows
 
 _LOOKS = {
     "loss": ("circle-x", "fail_t", "Lost"),
     "warn": ("triangle-alert", "wait_t", "Warning"),
     "info": ("info", "run_t", "Note"),
 }
-_Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,15 @@ def rows_of(report: Report) -> list[Row]:
     return found + [Row("info", item.item, folded.format(into=item.into)) for item in report.folded]
 
 
-class ReportRows(QAbstractTableModel):
+class ReportRows(TableRows):
     """Columns: severity, item, text, line of the source."""
+
+    titles = ("", "Item", "What became of it", "Line")
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._rows: Sequence[Row] = ()
-        self._titles = ("", tr("Item"), tr("What became of it"), tr("Line"))
 
     def show(self, rows: Sequence[Row]) -> None:
         """Replaces the rows."""
@@ -57,20 +58,10 @@ class ReportRows(QAbstractTableModel):
         self._rows = rows
         self.endResetModel()
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._rows)
+    def count(self) -> int:
+        return len(self._rows)
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._titles)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self._rows[index.row()]
         icon, token, word = _LOOKS[row.severity]
         texts = ("", row.item, row.text, row.line)

@@ -7,13 +7,15 @@ from typing import Literal, cast
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.document.model import Workflow
 from studio.export.dot import dot
 from studio.export.mermaid import mermaid
+from studio.export.picture_look import PictureLook
+from studio.ui.dialogs.file_dialogs import choose_new
 from studio.ui.dialogs.messages import show_problem
-from studio.ui.pictures.render import PictureLook, as_png, as_svg
+from studio.ui.pictures.render import as_png, as_svg
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
@@ -166,14 +168,7 @@ class PictureDialog(QDialog):
 
     def _ask_target(self) -> None:
         suggestion = self._folder / f"{self._workflow.name or 'workflow'}{self.ending}".replace("/", "-")
-        dialog = QFileDialog(self, tr("Export picture"), str(suggestion.parent))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setObjectName("file_dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.selectFile(suggestion.name)
-        dialog.fileSelected.connect(lambda file: self.save(Path(file)))
-        dialog.open()
+        choose_new(self, tr("Export picture"), suggestion, self.save)
 
 
 class _Preview(QWidget):

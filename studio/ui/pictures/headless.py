@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
 
 from studio.document.model import Workflow
+from studio.export.picture_look import PictureKind, PictureLook
 
 
-def draw(
-    workflow: Workflow,
-    to: Literal["svg", "png"],
-    *,
-    scheme: Literal["light", "dark"],
-    transparent: bool,
-    scale: float,
-    embed: bool,
-) -> bytes:
+def draw(workflow: Workflow, to: PictureKind, look: PictureLook) -> bytes:
     """The picture as the bytes of a file. Makes the application if there is none yet."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from PySide6.QtWidgets import QApplication
 
     from studio.ui.app import make_application
-    from studio.ui.pictures import PictureLook, as_png, as_svg
+    from studio.ui.pictures import as_png, as_svg
 
     application = QApplication.instance() or make_application()
-    look = PictureLook(scheme, transparent, scale, embed)
     made = as_png(workflow, look) if to == "png" else as_svg(workflow, look).encode()
     application.processEvents()
     return made

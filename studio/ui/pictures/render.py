@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPainter
@@ -15,6 +13,7 @@ from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
 from studio.document.model import Workflow
 from studio.export.diagram import printable
+from studio.export.picture_look import PictureLook
 from studio.files import dumps
 from studio.files.embedding import into_png, into_svg
 from studio.ui.canvas.scene import CanvasScene
@@ -26,16 +25,6 @@ LARGEST = 16_000
 """Pixels of the longer side of a PNG; a larger one is scaled down to it."""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _FALLBACKS = "Inter, 'Segoe UI', Helvetica, Arial, sans-serif"
-
-
-@dataclass(frozen=True, slots=True)
-class PictureLook:
-    """``scale``: pixels of a PNG per scene unit. ``embed``: the workflow is kept in the picture."""
-
-    scheme: Literal["light", "dark"] = "light"
-    transparent: bool = False
-    scale: float = 2.0
-    embed: bool = False
 
 
 class _Stage:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from studio.document.model import FanOutEdge, SwitchEdge, Workflow
 from studio.document.problems import Problem
 from studio.ui.text import tr
+from studio.ui.widgets.table_rows import Index, TableRows
 
 COLUMNS = ("", "Problem", "Where", "Fix")
 ICONS = {"error": ("circle-x", "fail_t"), "warning": ("triangle-alert", "wait_t"), "info": ("info", "run_t")}
 _WORDS = {"error": "Error", "warning": "Warning", "info": "Hint"}
 
-_Index = QModelIndex | QPersistentModelIndex
 
-
-class ProblemRows(QAbstractTableModel):
+class ProblemRows(TableRows):
     """Four columns: severity, message, place, fix. The problem itself is the ``UserRole``."""
+
+    titles = COLUMNS
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,13 +40,10 @@ class ProblemRows(QAbstractTableModel):
         """The problem of a row."""
         return self._problems[row] if 0 <= row < len(self._problems) else None
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._problems)
+    def count(self) -> int:
+        return len(self._problems)
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         problem = self.problem(index.row())
         if problem is None:
             return None
@@ -66,13 +64,6 @@ class ProblemRows(QAbstractTableModel):
         if row not in self._places and self._workflow is not None:
             self._places[row] = place_name(self._workflow, self._problems[row])
         return self._places.get(row, "")
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section]) if COLUMNS[section] else ""
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return None
 
 
 def place_name(workflow: Workflow, problem: Problem) -> str:

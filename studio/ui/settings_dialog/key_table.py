@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QKeySequence
 
 from studio.ui.actions import ACTIONS, Action
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.table_rows import Index, TableRows
 
-Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Command", "Menu", "Keys")
 CANVAS_KEYS = ("I", "C", "F", "H", "L", "G", "Return", "Menu", "Shift+F10", "Shift+[", "Shift+]", "Shift+D", "Space",
                "Tab", "Esc", "Left", "Right", "Up", "Down")  # fmt: skip
@@ -63,8 +63,10 @@ class Keymap:
         return (*found, *(tr("{key} on the canvas").format(key=key) for key in sorted(on_canvas)))
 
 
-class KeyRows(QAbstractTableModel):
+class KeyRows(TableRows):
     """Commands that contain the filter, in the order of the menus. The id is the ``UserRole``."""
+
+    titles = COLUMNS
 
     def __init__(self, theme: Theme, keymap: Keymap, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -92,11 +94,8 @@ class KeyRows(QAbstractTableModel):
         clash = " clash" if self._keymap.clashes(action) else ""
         return f"{tr(entry.text)} {tr(entry.menu)} {' '.join(keys)} {shown(keys)}{clash}"
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(COLUMNS)
+    def count(self) -> int:
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not 0 <= index.row() < len(self._rows):
@@ -120,11 +119,4 @@ class KeyRows(QAbstractTableModel):
             return self._theme.font("strong")
         if role == Qt.ItemDataRole.ToolTipRole and clashes:
             return tr("Also: {others}").format(others=", ".join(clashes))
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section])
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None

@@ -31,3 +31,12 @@ class Page(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, 40)
+
+
+def scrolled(content: QWidget) -> QScrollArea:
+    """A part of a dialog that scrolls when there is no room for all of it."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidget(content)
+    return area

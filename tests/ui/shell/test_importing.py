@@ -18,6 +18,7 @@ from studio.settings.places import resource
 from studio.ui.importing import ImportDialog
 from studio.ui.theme import Theme
 from studio.ui.window.drops import _is_foreign
+from tests.waiting import until
 
 SAMPLES = Path(__file__).parents[2] / "importers" / "samples"
 Opened = Callable[[Path], ImportDialog]
@@ -55,12 +56,6 @@ async def opened(qtbot: QtBot, theme: Theme) -> AsyncIterator[Opened]:
         if isValid(dialog):
             dialog.reject()
     await asyncio.sleep(0)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - what is waited for happens in a thread or a process
-            await asyncio.sleep(0.01)
 
 
 async def read(dialog: ImportDialog) -> None:

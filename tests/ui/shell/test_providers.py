@@ -25,6 +25,7 @@ from studio.ui.settings_dialog.providers import ProvidersPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.field import Field
 from tests.fakes.provider_server import ProviderServer
+from tests.waiting import until
 
 KEY = "sk-canary-of-the-settings"
 
@@ -42,14 +43,6 @@ def on_loop(qapp: QApplication, main: Callable[[], Coroutine[Any, Any, None]]) -
             await main()
 
     run(qapp, limited)
-
-
-async def until(condition: Callable[[], object], what: str) -> None:
-    for _ in range(6000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(what)
 
 
 @pytest.fixture
