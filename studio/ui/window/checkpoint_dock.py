@@ -38,6 +38,8 @@ class CheckpointDock(QDockWidget):
         self._theme, self._panel = theme, panel
         self._workspace: Workspace | None = None
         self._folded = False
+        self._looked: set[str] = set()
+        """Workflows whose earlier runs were looked at for an interrupted one."""
         self.setObjectName("dock.checkpoints")
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.header = _Header(theme)
@@ -91,6 +93,17 @@ class CheckpointDock(QDockWidget):
 
     def _on_run_updated(self, _update: object) -> None:
         self.header.set_summary(self._panel.summary())
+        self._show_what_was_cut()
+
+    def _show_what_was_cut(self) -> None:
+        """Opens the strip, where *Resume* is, when the earlier runs of a workflow are listed and a crash cut one."""
+        workspace = self._workspace
+        if workspace is None or not workspace.run.branches or workspace.document.workflow.id in self._looked:
+            return
+        self._looked.add(workspace.document.workflow.id)
+        run = workspace.run
+        if any(run.is_interrupted(branch.branch) and not branch.elsewhere for branch in run.branches):
+            self.set_folded(False)
 
     def _on_find_button_clicked(self) -> None:
         self.set_folded(False)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
-from studio.bridge.run_views import RequestView, RunUpdate
+from studio.bridge.run_views import BranchView, RequestView, RunUpdate
 from studio.debugger.states import RunState
 from studio.document import commands
 from studio.document.edits import SetFields
@@ -427,3 +427,22 @@ def test_the_focus_goes_to_the_canvas_when_nobody_waits_any_more(window: MainWin
     run.state_changed.emit()
     assert sides.right.current == "inspector"
     assert QApplication.focusWidget() is page.canvas
+
+
+@pytest.mark.parametrize(
+    ("state", "elsewhere", "opens"),
+    [("interrupted", "", True), ("interrupted", "another window", False), ("completed", "", False)],
+)
+def test_the_strip_opens_for_a_run_that_was_cut(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, state: str, elsewhere: str, opens: bool
+) -> None:
+    """Once: folded by hand, it stays folded."""
+    dock = window.sides.layouts.checkpoints
+    run = still(window.files.new())
+    monkeypatch.setattr(run, "is_interrupted", lambda branch: state == "interrupted")
+    run.branches = [BranchView("r1", 1, "main", state, 0.0, elsewhere=elsewhere)]
+    run.updated.emit(RunUpdate(everything=True))
+    assert dock.folded is not opens
+    dock.set_folded(True)
+    run.updated.emit(RunUpdate(everything=True))
+    assert dock.folded
