@@ -93,7 +93,7 @@ async def go_on(model: RunModel, state: RunState) -> None:
 
 async def _next(model: RunModel, state: RunState) -> RunState:
     resting = (RunState.PAUSED, RunState.WAITING, RunState.COMPLETED, RunState.FAILED, RunState.CANCELLED)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while model.state is state or model.state not in resting:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
     return model.state

@@ -11,14 +11,15 @@ from studio.files import kept_versions, read_workflow
 from tests.crash.save_victim import FILE, POINTS, document, number_of
 from tests.crash.victims import KILLS, Said, Victim, kill_at_moments, live_in
 
-LONGEST = 0.8
+LINES = 200
+DELAY = 0.01
 
 
 def test_saving_killed_at_ten_moments_leaves_a_whole_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moments: random.Random
 ) -> None:
     found = []
-    for victim, killed in kill_at_moments("save_victim", tmp_path, [()] * KILLS, LONGEST, moments):
+    for victim, killed in kill_at_moments("save_victim", tmp_path, [()] * KILLS, LINES, DELAY, moments):
         found.append(check_killed_save(victim, killed, monkeypatch))
     print(f"saves before the ten moments: {found}")
 
@@ -28,7 +29,6 @@ def test_saving_killed_at_each_step_leaves_the_old_or_the_new_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     victim = Victim("save_victim", tmp_path, point)
-    victim.wait_begin()
     said = victim.end()
     assert said[-1]["saving"] == 3, victim.errors.read_text(encoding="utf-8")
     assert check_killed_save(victim, said, monkeypatch) == (3 if point == "replaced" else 2)

@@ -18,41 +18,43 @@ from tests.bridge.conftest import OnLoop
 from tests.crash.run_victim import go_on
 from tests.crash.test_runs import next_program, settled
 from tests.crash.timeline_victim import DELAY_MS
-from tests.crash.victims import Said, kill_at_moments, live_in
+from tests.crash.victims import kill_at_moments, live_in
 from tests.debugger.graphs import until
 
-SECONDS = 3.0
-"""How long the longest victim lives after it has begun."""
+LINES = 14
+"""Two rounds: every kind of work comes at least once."""
+DELAY = 0.06
 KILLS = 10
 
 
 def test_killed_at_random_moments_the_tree_is_whole_and_goes_on(
     on_loop: OnLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moments: random.Random
 ) -> None:
-    _kill(on_loop, tmp_path, monkeypatch, moments, KILLS, SECONDS)
+    _kill(on_loop, tmp_path, monkeypatch, moments, KILLS, LINES)
 
 
 @pytest.mark.long
 def test_killed_at_two_hundred_random_moments(
     on_loop: OnLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moments: random.Random
 ) -> None:
-    _kill(on_loop, tmp_path, monkeypatch, moments, 200, 8.0)
+    _kill(on_loop, tmp_path, monkeypatch, moments, 200, 60)
 
 
 def _kill(
-    on_loop: OnLoop, folder: Path, monkeypatch: pytest.MonkeyPatch, moments: random.Random, kills: int, seconds: float
+    on_loop: OnLoop, folder: Path, monkeypatch: pytest.MonkeyPatch, moments: random.Random, kills: int, lines: int
 ) -> None:
     doing: Counter[str] = Counter()
     kept: list[int] = []
-    for victim, said in kill_at_moments("timeline_victim", folder, [()] * kills, seconds, moments):
+    for victim, said in kill_at_moments("timeline_victim", folder, [()] * kills, lines, DELAY, moments):
         live_in(victim.home, monkeypatch)
         problems = [line["problem"] for line in said if "problem" in line]
         assert problems == [], victim.errors.read_text(encoding="utf-8")
         doing[next((line["doing"] for line in reversed(said) if "doing" in line), "begin")] += 1
         kept.append(check_whole())
-        check_goes_on(on_loop, said)
+        if run_store("killed").exists():
+            check_goes_on(on_loop)
     print(f"killed while: {dict(doing)}; checkpoints then: {kept}")
-    assert kills < 100 or len(doing) > 2, "all moments hit the same work: this test shows nothing"
+    assert len(doing) > 2, "all moments hit the same work: this test shows nothing"
 
 
 def check_whole() -> int:
@@ -89,7 +91,7 @@ def check_whole() -> int:
     return len(infos)
 
 
-def check_goes_on(on_loop: OnLoop, said: Said) -> None:
+def check_goes_on(on_loop: OnLoop) -> None:
     """The next program shows the tree; what waits shows its form, what was cut resumes to its end."""
 
     async def script(model: RunModel) -> None:
@@ -103,16 +105,15 @@ def check_goes_on(on_loop: OnLoop, said: Said) -> None:
                 continue
             finished = set(_finished(model, branch.branch))
             model.show_branch(branch.branch) if waits else model.resume(branch.branch)
-            await until(lambda: model.state not in (RunState.IDLE, RunState.PAUSED), 20)
+            await until(lambda: model.state not in (RunState.IDLE, RunState.PAUSED), 60)
             if waits:
-                await until(lambda: bool(model.requests), 10)
+                await until(lambda: bool(model.requests), 60)
             await go_on(model, model.state)
             assert finished <= set(_finished(model, branch.branch))
             assert model.outputs[-1].node == "critic"
 
     assert next_program(on_loop, script, DELAY_MS) == []
-    assert check_whole() >= 0
-    assert said
+    assert check_whole() > 0
 
 
 def _finished(model: RunModel, branch: str) -> list[str]:

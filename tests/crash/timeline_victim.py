@@ -24,7 +24,7 @@ DELAY_MS = 0.2
 
 async def _quiet(model: RunModel) -> None:
     """Waits until the model has carried out what it was asked."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not model.can("restore")[0] or model.compacting:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
@@ -37,7 +37,7 @@ async def _round(model: RunModel, number: int) -> None:
     own = [c.checkpoint for c in model.checkpoints if c.branch == model.branch]
     before = len(model.branches)
     model.fork(own[len(own) // 2])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(model.branches) == before:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
     await go_on(model, model.state)
