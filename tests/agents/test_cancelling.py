@@ -1,11 +1,13 @@
-"""PR-4: cancelling at any moment is quick, the server sees it, nothing is left behind."""
+"""PR-4: cancelling at any moment ends a call whose answer never ends, the server sees it, nothing is left behind.
+
+How quick that is: ``packaging/bench stop``.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 from collections.abc import Callable
-from time import perf_counter
 
 import httpx2
 import pytest
@@ -14,9 +16,6 @@ from studio.agents.answer import Answer
 from studio.agents.reading import StallWatch
 from tests.agents.conftest import MakeClient, Notes
 from tests.fakes.scripted_server import DONE, HOLD, Given, ScriptedServer, delta
-
-SOON = 0.1
-"""Seconds that a cancelled call may take at most."""
 
 WAITS = {
     "headers": Given(hold_head=True),
@@ -30,13 +29,11 @@ def others() -> set[asyncio.Task[object]]:
     return {t for t in asyncio.all_tasks() if t is not asyncio.current_task()}
 
 
-async def cancelled(running: asyncio.Task[object]) -> float:
-    """Cancels the task; gives the seconds until it was over."""
-    start = perf_counter()
+async def cancelled(running: asyncio.Task[object]) -> None:
+    """Cancels the task and waits until it is over."""
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await running
-    return perf_counter() - start
+        await asyncio.wait_for(running, 60)
 
 
 def started(client: OpenAIChatClient, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None):  # type: ignore[no-untyped-def]
@@ -48,18 +45,18 @@ async def test_cancelled_while_waiting_for(wait: str, make_client: MakeClient, r
     async with ScriptedServer(WAITS[wait]) as server:
         client = make_client(server.url)
         running = started(client, request_hello, None if wait == "whole answer" else lambda _: None)
-        await asyncio.wait_for(server.arrived.wait(), 10)
-        assert await cancelled(running) < SOON
-        await asyncio.wait_for(server.hang_up.wait(), SOON)
+        await asyncio.wait_for(server.arrived.wait(), 60)
+        await cancelled(running)
+        await asyncio.wait_for(server.hang_up.wait(), 60)
 
 
 async def test_cancelled_after_the_first_chunk_was_shown(make_client: MakeClient, request_hello: ChatRequest) -> None:
     shown = asyncio.Event()
     async with ScriptedServer(WAITS["between chunks"]) as server:
         running = started(make_client(server.url), request_hello, lambda _: shown.set())
-        await asyncio.wait_for(shown.wait(), 10)
-        assert await cancelled(running) < SOON
-        await asyncio.wait_for(server.hang_up.wait(), SOON)
+        await asyncio.wait_for(shown.wait(), 60)
+        await cancelled(running)
+        await asyncio.wait_for(server.hang_up.wait(), 60)
 
 
 async def test_cancelled_while_waiting_for_a_further_try(make_client: MakeClient, request_hello: ChatRequest) -> None:
@@ -67,8 +64,8 @@ async def test_cancelled_while_waiting_for_a_further_try(make_client: MakeClient
     async with ScriptedServer(Given(status=429, headers={"retry-after": "60"})) as server:
         client = make_client(server.url, tries=3)
         running = asyncio.ensure_future(client.complete(request_hello, chunk=None, hooks=notes))
-        await asyncio.wait_for(notes.retried.wait(), 10)
-        assert await cancelled(running) < SOON
+        await asyncio.wait_for(notes.retried.wait(), 60)
+        await cancelled(running)
         assert len(server.received) == 1
 
 
@@ -86,14 +83,12 @@ async def test_eight_streams_at_once_leave_nothing(make_client: MakeClient, requ
                 all_shown.set()
 
         running = [started(client, request_hello, show) for _ in range(8)]
-        await asyncio.wait_for(all_shown.wait(), 10)
-        start = perf_counter()
+        await asyncio.wait_for(all_shown.wait(), 60)
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        assert perf_counter() - start < SOON
+        await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 60)
         while server.hung_up < 8:
-            await asyncio.wait_for(server.hang_up.wait(), SOON)
+            await asyncio.wait_for(server.hang_up.wait(), 60)
             server.hang_up.clear()
         await client.close()
     gc.collect()
@@ -104,10 +99,10 @@ async def test_closing_the_client_ends_a_running_call(make_client: MakeClient, r
     async with ScriptedServer(WAITS["between chunks"]) as server:
         client = make_client(server.url)
         running = started(client, request_hello, lambda _: None)
-        await asyncio.wait_for(server.arrived.wait(), 10)
+        await asyncio.wait_for(server.arrived.wait(), 60)
         await client.close()
         with pytest.raises(ProviderError):
-            await asyncio.wait_for(running, SOON)
+            await asyncio.wait_for(running, 60)
 
 
 async def test_silence_inside_an_answer_is_an_error(make_client: MakeClient, request_hello: ChatRequest) -> None:
@@ -116,7 +111,7 @@ async def test_silence_inside_an_answer_is_an_error(make_client: MakeClient, req
         with pytest.raises(ProviderError) as caught:
             await client.complete(request_hello, chunk=lambda _: None, hooks=NoHooks())
         assert (caught.value.kind, caught.value.partial) == ("stalled", "Hel")
-        await asyncio.wait_for(server.hang_up.wait(), SOON)
+        await asyncio.wait_for(server.hang_up.wait(), 60)
 
 
 async def test_every_sign_of_life_moves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +169,7 @@ async def test_hooks_are_told_of_a_cancelled_call(make_client: MakeClient) -> No
         agent = Agent("a", make_client(server.url))
         session = agent.new_session()
         running = asyncio.ensure_future(agent.run([user("hi")], session=session, hooks=notes))
-        await asyncio.wait_for(server.arrived.wait(), 10)
+        await asyncio.wait_for(server.arrived.wait(), 60)
         await cancelled(running)
     assert [f[3] for f in notes.finished] == ["cancelled"]
     assert session.messages == []

@@ -183,9 +183,9 @@ async def test_try_now_ends_the_wait(make_client: MakeClient, request_hello: Cha
     async with ScriptedServer(Given(status=503, headers={"retry-after": "100"}), HELLO) as server:
         client = make_client(server.url, tries=2)
         running = asyncio.ensure_future(client.complete(request_hello, chunk=lambda _: None, hooks=notes))
-        await asyncio.wait_for(notes.retried.wait(), 10)
+        await asyncio.wait_for(notes.retried.wait(), 60)
         client.retry_now()
-        assert (await asyncio.wait_for(running, 10)).text == "Hello"
+        assert (await asyncio.wait_for(running, 60)).text == "Hello"
 
 
 async def test_other_calls_wait_for_the_same_rate_limit(make_client: MakeClient, request_hello: ChatRequest) -> None:
@@ -193,7 +193,7 @@ async def test_other_calls_wait_for_the_same_rate_limit(make_client: MakeClient,
     async with ScriptedServer(Given(status=429, headers={"retry-after-ms": "150"}), HELLO) as server:
         client = make_client(server.url, tries=2)
         running = asyncio.ensure_future(client.complete(request_hello, chunk=lambda _: None, hooks=first))
-        await asyncio.wait_for(first.retried.wait(), 10)
+        await asyncio.wait_for(first.retried.wait(), 60)
         await client.complete(request_hello, chunk=lambda _: None, hooks=second)
         await running
         assert len(server.received) == 3

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -134,10 +133,8 @@ async def test_server_that_dies_in_a_call_fails_it_and_starts_again_when_wanted(
     server = make()
     await server.ready()
     first = server.pid
-    begun = time.monotonic()
     with pytest.raises(McpFailed, match=r"code 3.*last words"):
         await server.call("die", {})
-    assert time.monotonic() - begun < 2
     await failed(server)
     assert (await server.call("add", {"a": 1, "b": 1})).content[0].text == "2"
     assert server.pid != first
@@ -173,15 +170,13 @@ async def test_program_that_is_not_there() -> None:
     await server.close()
 
 
-@pytest.mark.parametrize(("modes", "most"), [((), 1.5), (("deaf",), 3.0), (("stubborn",), 4.0), (("child",), 1.5)])
-async def test_closing_leaves_nothing(make: Make, modes: tuple[str, ...], most: float) -> None:
-    server = make(*modes)
+@pytest.mark.parametrize("mode", ["", "deaf", "stubborn", "child"])
+async def test_closing_leaves_nothing(make: Make, mode: str) -> None:
+    server = make(*mode.split())
     await server.call("add", {"a": 1, "b": 1})
     pid = server.pid
     assert pid is not None
-    begun = time.monotonic()
-    await server.close()
-    assert time.monotonic() - begun < most
+    await asyncio.wait_for(server.close(), 60)
     assert await gone(pid)
 
 
@@ -217,9 +212,7 @@ async def test_server_that_ignores_what_it_does_not_know(make: Make, monkeypatch
     """The newer way to begin is tried for as long as the package does; then the older one is remembered."""
     server = make("legacy-silent")
     server.legacy = True
-    begun = time.monotonic()
-    await server.ready()
-    assert time.monotonic() - begun < 3
+    await asyncio.wait_for(server.ready(), 60)
 
 
 async def test_slow_probe_is_remembered(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,11 +96,11 @@ async def test_calls_cancelling_and_closing(monkeypatch: pytest.MonkeyPatch) -> 
         assert all(headers.get("authorization") == "Bearer t" for headers in served.headers)
         assert wait.run is not None
         call = asyncio.ensure_future(wait.run({}))
-        await asyncio.wait_for(served.waiting.wait(), 5)
+        await asyncio.wait_for(served.waiting.wait(), 60)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await asyncio.wait_for(served.cancelled.wait(), 5)
+        await asyncio.wait_for(served.cancelled.wait(), 60)
         assert "5" in await add.run({"a": 2, "b": 3})
         await server.close()
         assert server.state == "closed"

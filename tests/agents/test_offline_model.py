@@ -184,7 +184,7 @@ async def test_chunks_come_one_by_one() -> None:
         agent = Agent("bot", client)
         running = asyncio.ensure_future(agent.run([user("go")], updates=lambda u: seen.put_nowait(u.text)))
         for expected in "abc":
-            assert await asyncio.wait_for(seen.get(), 10) == expected
+            assert await asyncio.wait_for(seen.get(), 60) == expected
             assert seen.empty()
             gates.put_nowait(None)
         assert (await running).text == "abc"
@@ -205,7 +205,7 @@ async def test_cancelling_ends_the_answer() -> None:
     script = {"nodes": {"bot": {"replies": [{"text": "late", "wait_ms": 1}]}}}
     async with client_of(OfflineModel(script, {}, sleep=sleep)) as client:
         running = asyncio.ensure_future(Agent("bot", client).run([user("go")], updates=lambda _: None))
-        await asyncio.wait_for(started.wait(), 10)
+        await asyncio.wait_for(started.wait(), 60)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running

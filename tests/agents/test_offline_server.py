@@ -252,11 +252,11 @@ async def test_a_client_that_hangs_up_ends_its_answer() -> None:
     server = await serve(OfflineModel(script, {"w": "Wait."}, sleep=sleep))
     client = OpenAIChatClient(ClientSettings(server.url, server.key))
     running = asyncio.ensure_future(Agent("w", client, "Wait.").run([user("go")], updates=lambda _: None))
-    await asyncio.wait_for(waiting.wait(), 10)
+    await asyncio.wait_for(waiting.wait(), 60)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), 60)
     await client.close()
     await server.close()
 
@@ -271,10 +271,10 @@ async def test_closing_the_server_ends_answers() -> None:
     server = await serve(OfflineModel({}, {}, sleep=sleep))
     client = OpenAIChatClient(ClientSettings(server.url, server.key, tries=1))
     running = asyncio.ensure_future(Agent("w", client).run([user("go")], updates=lambda _: None))
-    await asyncio.wait_for(waiting.wait(), 10)
-    await asyncio.wait_for(server.close(), 1)
+    await asyncio.wait_for(waiting.wait(), 60)
+    await asyncio.wait_for(server.close(), 60)
     with pytest.raises(Exception, match=r"cut off|cannot be reached"):
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, 60)
     await client.close()
 
 

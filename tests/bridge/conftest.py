@@ -15,11 +15,11 @@ OnLoop = Callable[[Callable[[], Coroutine[Any, Any, Any]]], Any]
 
 @pytest.fixture
 def on_loop(qapp: QApplication) -> OnLoop:
-    """``on_loop(main)`` runs the coroutine function on the product's loop, for at most 20 s."""
+    """``on_loop(main)`` runs the coroutine function on the product's loop, for at most two minutes."""
 
     def start(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         async def limited() -> Any:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 return await main()
 
         return run(qapp, limited)

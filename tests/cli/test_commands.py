@@ -122,7 +122,7 @@ async def test_the_offline_model_answers_until_ctrl_c(two_agents: Path) -> None:
         env=dict(os.environ),
     )  # fmt: skip
     assert process.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         given = dict([(await process.stdout.readline()).decode().strip().split("=", 1) for _ in range(3)])
         async with httpx2.AsyncClient(trust_env=False) as client:
             answer = await client.post(

@@ -21,7 +21,7 @@ class Told(list[Happening]):
         self._news.set()
 
     async def until(self, happening: Happening, count: int = 1) -> None:
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             while self.count(happening) < count:
                 self._news.clear()
                 await self._news.wait()

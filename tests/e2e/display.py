@@ -48,7 +48,7 @@ class Display:
         """Ends window manager and server."""
         for process in (self._manager, self._server):
             process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=60)
 
     # ---- pointer and keys
     def xdotool(self, *words: str | int) -> str:

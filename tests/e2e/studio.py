@@ -77,7 +77,7 @@ class Studio:
     def kill(self) -> None:
         """``kill -9``."""
         os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         self._close()
 
     def wait_closed(self, seconds: float = 60.0) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +51,8 @@ BAD = {
 def test_bad_input_is_one_problem_with_a_way_out(name: str, tmp_path: Path) -> None:
     file = tmp_path / "source"
     file.write_bytes(BAD[name])
-    started = time.monotonic()
     with pytest.raises(ImportProblem) as stopped:
         read(file)
-    assert time.monotonic() - started < 10
     assert stopped.value.message.endswith(".")
     assert stopped.value.way_out
     assert list(tmp_path.iterdir()) == [file]

@@ -92,7 +92,7 @@ def test_many_differences_are_marked_in_pieces(make_canvas: Make, qtbot: QtBot) 
     assert made.workspace is not None
     others = tuple(node.model_copy(update={"instructions": "x"}) for node in nodes[1:])
     made.workspace.compared.compare(Workflow(id="w", nodes=others, places=places), "before")
-    qtbot.waitUntil(lambda: len(item_of(made).rects.get("changed", ())) == 399, timeout=20_000)
+    qtbot.waitUntil(lambda: len(item_of(made).rects.get("changed", ())) == 399)
     assert len(item_of(made).rects["added"]) == 1
 
 

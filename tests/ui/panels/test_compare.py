@@ -108,7 +108,7 @@ def test_tabs_totals_and_long_texts(page: ComparePage, qtbot: QtBot) -> None:
     assert page.view.lines[3].detail is not None
     page.view._read(3)
     assert read[0][1] == LONG, "the whole text, not what is shown"
-    qtbot.waitUntil(lambda: not page.view._timer.isActive(), timeout=5000)
+    qtbot.waitUntil(lambda: not page.view._timer.isActive())
 
 
 def test_a_side_that_is_gone_is_said(page: ComparePage) -> None:

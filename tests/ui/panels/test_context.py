@@ -58,7 +58,7 @@ def panel(show: Callable[[type[ContextPanel]], ContextPanel], run: FakeRun, qtbo
         run._views.fold(event)
     made = show(ContextPanel)
     run.updated.emit(RunUpdate(events=15))
-    qtbot.waitUntil(lambda: made.model is not None and bool(made.model.findings), timeout=5000)
+    qtbot.waitUntil(lambda: made.model is not None and bool(made.model.findings))
     return made
 
 
@@ -118,13 +118,13 @@ def test_only_some_origins_and_two_beside_each_other(panel: ContextPanel) -> Non
 
 def test_muting_is_kept_for_the_workflow(panel: ContextPanel, qtbot: QtBot, workspace: Workspace) -> None:
     panel.warnings.mute.click()
-    qtbot.waitUntil(lambda: not panel.warnings.isVisible(), timeout=5000)
+    qtbot.waitUntil(lambda: not panel.warnings.isVisible())
     panel.set_workspace(None)
     panel.set_workspace(workspace)
     assert panel.model is not None
     assert panel.model.muted == {("W1", "market")}
     panel.model.unmute_all()
-    qtbot.waitUntil(panel.warnings.isVisible, timeout=5000)
+    qtbot.waitUntil(panel.warnings.isVisible)
 
 
 def test_the_fix_is_one_step_of_the_document(panel: ContextPanel, workspace: Workspace) -> None:
@@ -163,14 +163,14 @@ def test_a_long_run_is_taken_in_pieces(
     run.updated.emit(RunUpdate(everything=True))
     assert made.model is not None
     model = made.model
-    qtbot.waitUntil(lambda: model.inspection.run.turn == 200 and bool(model.findings), timeout=20000)
+    qtbot.waitUntil(lambda: model.inspection.run.turn == 200 and bool(model.findings))
 
 
 def test_a_new_run_starts_afresh(panel: ContextPanel, run: FakeRun, qtbot: QtBot) -> None:
     run._views.__init__()  # type: ignore[misc]
     run._show(run._views)
     run.updated.emit(RunUpdate(everything=True))
-    qtbot.waitUntil(lambda: panel._stack.currentIndex() == 0, timeout=5000)
+    qtbot.waitUntil(lambda: panel._stack.currentIndex() == 0)
     assert panel.warning_count == 0
 
 

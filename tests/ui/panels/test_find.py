@@ -152,7 +152,7 @@ def test_a_large_document_is_searched_in_pieces(qtbot: QtBot) -> None:
     searcher.found.connect(hits.extend)
     searcher.start(Workflow(nodes=nodes), Query("find me"))
     assert searcher.working
-    with qtbot.waitSignal(searcher.finished, timeout=20000):
+    with qtbot.waitSignal(searcher.finished):
         pass
     assert len(hits) == 10_000
 

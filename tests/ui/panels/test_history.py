@@ -48,7 +48,7 @@ def test_steps_are_listed(panel: HistoryPanel, workspace: Workspace) -> None:
 
 def becomes(qtbot: QtBot, workspace: Workspace, wanted: str) -> None:
     """A jump may take several pieces."""
-    qtbot.waitUntil(lambda: name(workspace) == wanted, timeout=20_000)
+    qtbot.waitUntil(lambda: name(workspace) == wanted)
 
 
 def test_a_click_goes_there_and_back(panel: HistoryPanel, workspace: Workspace, qtbot: QtBot) -> None:

@@ -154,7 +154,7 @@ def test_a_running_bar_grows_and_new_ones_come(show: Show, run: FakeRun, qtbot: 
     assert not panel.error_button.isEnabled()
     going.ended, going.status = 4.0, "failed"
     give(run, [going], everything=False)
-    qtbot.waitUntil(lambda: panel.chart.plan.end == 4.0, timeout=5000)
+    qtbot.waitUntil(lambda: panel.chart.plan.end == 4.0)
     assert panel.chart.plan.failed == [going]
 
 

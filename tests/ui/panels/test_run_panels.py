@@ -354,7 +354,7 @@ def test_a_new_state_and_the_update_of_its_frame_show_all_once(
     run.supersteps.append(SuperstepView(2, 1.0))
     run.tell(supersteps=frozenset({2}))
     assert shown == [1, 1]
-    qtbot.waitUntil(lambda: not panel._same_turn.isActive(), timeout=5000)
+    qtbot.waitUntil(lambda: not panel._same_turn.isActive())
     run.tell(supersteps=frozenset({2}))
     assert shown == [1, 1, 1]
     panel.set_workspace(None)

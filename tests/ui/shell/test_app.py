@@ -50,7 +50,7 @@ def test_a_program_that_is_told_to_end_keeps_unsaved_work() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "edited\n"
     process.send_signal(signal.SIGTERM)
-    _out, errors = process.communicate(timeout=30)
+    _out, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     found = recoverable()
@@ -60,7 +60,7 @@ def test_a_program_that_is_told_to_end_keeps_unsaved_work() -> None:
 
 def test_closing_ends_the_program_without_a_trace() -> None:
     process = start("page.workspace.document.undo_stack.setClean(); window.close()")
-    _out, errors = process.communicate(timeout=30)
+    _out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     assert recoverable() == ()

@@ -67,7 +67,7 @@ def test_versions_are_compared_and_brought_back(page: WorkflowPage, qtbot: QtBot
     panel = window.sides.versions
     assert [row.on_disk for row in panel.versions.items] == [True, False, False]
     compared = page.workspace.compared
-    with qtbot.waitSignal(compared.changed, timeout=20_000):
+    with qtbot.waitSignal(compared.changed):
         rect = panel.version_list.visualRect(panel.versions.index(2, 0))
         qtbot.mouseClick(panel.version_list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert compared.found is not None
@@ -103,7 +103,7 @@ def test_the_comparison_follows_edits(page: WorkflowPage, qtbot: QtBot) -> None:
     assert compared.found is not None
     assert compared.found.changes == ()
     assert not page.compare_bar.restore.isEnabled()
-    with qtbot.waitSignal(compared.changed, timeout=20_000):
+    with qtbot.waitSignal(compared.changed):
         page.workspace.document.execute(commands.new_node(page.workspace.document.workflow, "agent")[0], "Add")
     assert compared.found.count("added") == 1
     page.compare_bar.step(1)
@@ -116,7 +116,7 @@ def test_a_version_that_cannot_be_read_is_said(page: WorkflowPage, qtbot: QtBot)
     window.sides.show_panel("versions")
     panel = window.sides.versions
     panel.compare(panel.versions.items[1])
-    qtbot.waitUntil(lambda: "Reading" not in panel.said.plain, timeout=20_000)
+    qtbot.waitUntil(lambda: "Reading" not in panel.said.plain)
     assert panel.said.plain == "The file is not a workflow of Superstep Studio."
     assert page.workspace.compared.found is None
 
@@ -135,7 +135,7 @@ def changed_outside(page: WorkflowPage, qtbot: QtBot, name: str) -> None:
     path = page.workspace.document.path
     assert path is not None
     write_workflow(read_workflow(path).model_copy(update={"name": name}), path)
-    qtbot.waitUntil(page.disk_bar.isVisible, timeout=20_000)
+    qtbot.waitUntil(page.disk_bar.isVisible)
 
 
 def test_a_change_on_disk_is_told_and_loaded(page: WorkflowPage, qtbot: QtBot) -> None:
@@ -178,7 +178,7 @@ def test_the_bar_goes_when_the_file_is_as_it_was(page: WorkflowPage, qtbot: QtBo
     before = path.read_bytes()
     changed_outside(page, qtbot, "Theirs")
     path.write_bytes(before)
-    qtbot.waitUntil(lambda: not page.disk_bar.isVisible(), timeout=20_000)
+    qtbot.waitUntil(lambda: not page.disk_bar.isVisible())
 
 
 @pytest.mark.parametrize(
