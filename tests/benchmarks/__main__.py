@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.benchmarks import agents, canvas, run_panel, startup, stream, timeline
+from tests.benchmarks import agents, canvas, run_panel, startup, stop, stream, timeline
 from tests.benchmarks.children import Place, place
 from tests.benchmarks.figures import Figure
 
@@ -19,6 +19,7 @@ WINDOW: dict[str, Callable[[Place], Iterator[Figure]]] = {
     "agents": agents.figures,
     "timeline": timeline.figures,
     "run-panel": run_panel.figures,
+    "stop": stop.figures,
 }
 ENGINE = "tests.benchmarks.engine"
 
