@@ -17,6 +17,7 @@ from studio.agents.mcp import McpFailed, McpServer, StdioServer, agent_tools, ch
 from studio.agents.mcp.server import first_leaf
 from studio.agents.mcp.tools import result_words, shortened
 from tests.fakes.scripted_client import ScriptedClient
+from tests.waiting import until
 
 SCRIPT = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 Make = Callable[..., McpServer]
@@ -35,21 +36,19 @@ def group_lives(pid: int) -> bool:
 
 
 async def gone(pid: int) -> bool:
-    """Waits a little for a group to end."""
-    for _ in range(200):
-        if not group_lives(pid):
-            return True
-        await asyncio.sleep(0.01)
-    return False
+    """Waits for a group to end."""
+    await until(lambda: not group_lives(pid), "the group ends")
+    return True
 
 
 async def failed(server: McpServer) -> None:
-    """Waits a little for the server to be known as failed."""
-    for _ in range(300):
-        if server.state == "failed":
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(server.state)
+    """Waits for the server to be known as failed."""
+    await until(lambda: server.state == "failed", "the server is known as failed")
+
+
+async def waits(server: McpServer) -> None:
+    """Waits until the server has a call that it never answers."""
+    await until(lambda: "it waits" in server.log, "the call arrives")
 
 
 @pytest.fixture
@@ -113,7 +112,7 @@ async def test_cancelled_call_tells_the_server_and_leaves_it_usable(make: Make) 
     server = make()
     await server.ready()
     call = asyncio.create_task(server.call("wait", {}))
-    await asyncio.sleep(0.02)
+    await waits(server)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -184,7 +183,7 @@ async def test_closing_from_another_task_and_while_calls_run(make: Make) -> None
     server = make()
     await asyncio.create_task(server.ready())  # type: ignore[arg-type]
     call = asyncio.create_task(server.call("wait", {}))
-    await asyncio.sleep(0.02)
+    await waits(server)
     await asyncio.create_task(server.close())
     with pytest.raises(McpFailed):
         await call

@@ -16,6 +16,7 @@ from mcp.server import MCPServer
 from PySide6.QtWidgets import QApplication
 from studio.agents.mcp import HttpServer, McpFailed, McpServer, StdioServer, agent_tools, close_all
 from studio.bridge import loop
+from tests.waiting import until
 
 SCRIPT = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
@@ -74,7 +75,7 @@ async def serving() -> AsyncIterator[tuple[Served, str, Callable[[], Awaitable[N
     async def stop() -> None:
         server.should_exit = True
         server.force_exit = True
-        await asyncio.wait({task}, timeout=5)
+        await asyncio.wait({task}, timeout=60)
 
     while not server.started:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
@@ -141,15 +142,12 @@ def test_life_of_a_program_on_the_windows_loop(qapp: QApplication, capfd: pytest
         server = McpServer(StdioServer("tiny", sys.executable, (str(SCRIPT),)), sleep=no_wait)
         texts = [(await server.call("add", {"a": 1, "b": n})).content[0].text for n in range(3)]
         waiting = asyncio.create_task(server.call("wait", {}))
-        await asyncio.sleep(0.02)
+        await until(lambda: "it waits" in server.log)
         waiting.cancel()
         await asyncio.wait({waiting})
         with pytest.raises(McpFailed):
             await server.call("die", {})
-        for _ in range(300):
-            if server.state == "failed":
-                break
-            await asyncio.sleep(0.01)
+        await until(lambda: server.state == "failed")
         texts.append((await server.call("add", {"a": 1, "b": 9})).content[0].text)
         await close_all([server])
         return texts, server.state
@@ -165,7 +163,7 @@ def test_quitting_with_a_call_in_flight(qapp: QApplication, capfd: pytest.Captur
         servers = [McpServer(StdioServer(f"s{n}", sys.executable, (str(SCRIPT),))) for n in range(3)]
         await asyncio.gather(*(server.ready() for server in servers))
         calls = [asyncio.create_task(server.call("wait", {})) for server in servers]
-        await asyncio.sleep(0.02)
+        await until(lambda: all("it waits" in server.log for server in servers))
         await close_all(servers)
         done = await asyncio.gather(*calls, return_exceptions=True)
         return all(isinstance(error, McpFailed) for error in done)

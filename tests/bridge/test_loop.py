@@ -14,6 +14,7 @@ import pytest
 from PySide6.QtCore import QTimer
 
 from tests.bridge.conftest import OnLoop
+from tests.waiting import until
 
 
 def test_the_window_gets_its_turn_between_many_heavy_callbacks(on_loop: OnLoop) -> None:
@@ -62,8 +63,7 @@ def test_a_dropped_half_read_stream_is_closed_by_the_loop(
         assert await anext(source) == 0
         del source
         gc.collect()
-        await asyncio.sleep(0.01)
-        assert closed == [True]
+        await until(lambda: closed == [True], "the stream is closed")
 
     on_loop(main)
     assert capfd.readouterr().err == ""
