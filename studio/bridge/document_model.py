@@ -18,6 +18,7 @@ from studio.document.model import Workflow
 _MERGE_ID = 1
 _MANY = 200
 """From this many changed ids on, a step keeps the documents before and after it."""
+READ_ONLY = "This is the drawing of an earlier run. It cannot be changed; open it as a copy to edit it."
 _REST = 3.0
 """Seconds without an edit after which the next one is a step of its own."""
 
@@ -93,6 +94,8 @@ class DocumentModel(QObject):
     path_changed = Signal(object)
     """Path | None, after save as and load."""
     dirty_changed = Signal(bool)
+    refused = Signal(str)
+    """Why an edit was not taken, a sentence; only of a document that is :attr:`read_only`."""
 
     def __init__(
         self,
@@ -126,6 +129,11 @@ class DocumentModel(QObject):
         return self._path
 
     @property
+    def read_only(self) -> bool:
+        """Whether it is there to be looked at and run, and takes no edit."""
+        return False
+
+    @property
     def step(self) -> str:
         """While :attr:`changed` is told: the text of the new step that it comes from; "" for undo, redo and the rest.
         The undo stack takes a step in only after that."""
@@ -156,6 +164,11 @@ class DocumentModel(QObject):
         if path != self._path:
             self._path = path
             self.path_changed.emit(path)
+
+    def _refuse(self) -> None:
+        """Says why nothing changed; what moved or was typed in a view goes back to what the document says."""
+        self.refused.emit(READ_ONLY)
+        self._take(self._workflow, ChangeSet(everything=True))
 
     def _take(self, workflow: Workflow, changes: ChangeSet, step: str = "") -> None:
         self._workflow = workflow

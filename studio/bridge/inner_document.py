@@ -42,8 +42,16 @@ class InnerDocument(DocumentModel):
         """The document that has the file."""
         return self.outer.outermost if isinstance(self.outer, InnerDocument) else self.outer
 
+    @property
+    def read_only(self) -> bool:
+        """As the document around it."""
+        return self.outer.read_only
+
     def execute(self, edit: Edit, text: str, merge_key: str | None = None) -> None:
         """Applies an edit as one step of the outermost document. Nothing happens when nothing is embedded any more."""
+        if self.read_only:
+            self._refuse()
+            return
         if not self.there:
             return
         key = f"{self.node_id}/{merge_key}" if merge_key else None

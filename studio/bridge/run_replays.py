@@ -130,6 +130,7 @@ class RunReplays(RunMoments):
         recording = await recorded_way(store, services.codec, self._tree.way_to(branch, None))
         changed = await asyncio.to_thread(changed_nodes, await self._drawing_of(branch), document)
         tape = Tape(recording.without(changed), speed=speed, name_of=self._name_of_node)
+        await self._see_others(store)
         note = f"replay of {record.name} of run {record.number}"
         made = replace(self._tree.new_run(uuid4().hex, record.input), note=note)
         self._last_input = record.input

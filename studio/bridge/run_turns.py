@@ -107,6 +107,11 @@ class RunTurns(ShownRun):
             self._store = await self._services.open_store()
         return self._store
 
+    async def _see_others(self, store: RunStore) -> None:
+        """Takes in what others saved since the last look, so that no number and no name is given twice."""
+        if store.changed_elsewhere() and await self._tree.load(store):
+            self._tell_tree()
+
     async def _list_branches(self) -> None:
         assert self._services is not None
         store = await self._opened_store()
@@ -144,9 +149,7 @@ class RunTurns(ShownRun):
 
     async def _start_new(self, text: str, begin: Callable[[RunSession], None]) -> None:
         await self._leave()
-        store = await self._opened_store()
-        if store.changed_elsewhere():
-            await self._tree.load(store)
+        await self._see_others(await self._opened_store())
         assert self._services is not None
         try:
             data = input_value(text, self._services.document())
@@ -211,6 +214,7 @@ class RunTurns(ShownRun):
             self._on_frame_done()
             return
         note = f"{note} at {checkpoint.superstep}" if note else await self._fork_note(checkpoint, edits)
+        await self._see_others(store)
         record = self._tree.new_fork(uuid4().hex, checkpoint_id, note)
         session = self._new_session(
             record, Beginning(None, checkpoint, edits, clock, tape=tape, passed=passed), keep_views=True
@@ -239,6 +243,7 @@ class RunTurns(ShownRun):
         checkpoint = await store.load(checkpoint_id)
         compared = await self._compared(checkpoint_id)
         note = (compared.drift.note() if compared.drift is not None else "") or "mapped"
+        await self._see_others(store)
         record = self._tree.new_fork(uuid4().hex, checkpoint_id, f"{note} at {checkpoint.superstep}")
         try:
             made = mapped(checkpoint, mapping, signature=signature, id=uuid4().hex, run=record.id, now=time.time())

@@ -22,6 +22,9 @@ class Workspace(QObject):
 
     document_offered = Signal(object)
     """A :class:`studio.document.model.Workflow` that should be opened as an unsaved copy in a tab of its own."""
+    drawing_offered = Signal(object, str)
+    """The :class:`studio.document.model.Workflow` of an earlier run that should be opened to look at, and the
+    checkpoint that it belongs to."""
     comparison_offered = Signal(str, str)
     """Two branches or checkpoints that should be compared in a tab of their own."""
     code_trusted = Signal()

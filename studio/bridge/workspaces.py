@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.inner_document import InnerDocument
+from studio.bridge.kept_drawing import KeptDrawing
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_files import open_runs, remove_runs, runs_size, salvaged, set_aside
 from studio.bridge.run_model import RunModel
@@ -62,6 +63,12 @@ class Workspaces:
     def open_inside(self, outer: Workspace, node_id: str) -> Workspace:
         """A workspace for the workflow inside a node; it is closed before the one around it."""
         return self._open_document(InnerDocument(outer.document, node_id))
+
+    def open_kept(self, beside: Workspace, workflow: Workflow, origin: str) -> Workspace:
+        """A workspace for the drawing of an earlier run of a workspace; ``origin``: which run, in words."""
+        on_disk = beside.document.workflow.runs_on_disk  # what must not be on disk now stays off it here, too
+        workflow = workflow.model_copy(update={"runs_on_disk": on_disk})
+        return self._open_document(KeptDrawing(workflow, beside.document.path, origin))
 
     def _open_document(self, document: DocumentModel) -> Workspace:
         workspace = Workspace(document, RunModel(self._services(document)))
@@ -153,8 +160,9 @@ class Workspaces:
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
         await workspace.close()
-        if self._source is not None:
-            await self._source.forget(workspace.document.workflow.id)
+        workflow = workspace.document.workflow.id
+        if self._source is not None and all(w.document.workflow.id != workflow for w in self._open):
+            await self._source.forget(workflow)  # else what another tab runs with would end, too
         workspace.deleteLater()
 
     def _services(self, document: DocumentModel) -> RunServices:

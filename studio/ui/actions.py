@@ -16,6 +16,7 @@ Reason = str
 
 NO_WORKFLOW = "No workflow is open."
 NO_SELECTION = "Nothing is selected."
+NOT_HERE = "The drawing of an earlier run cannot be changed. Open it as a copy."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Situation:
     requests: int = 0
     problems: int = 0
     dirty: bool = False
+    read_only: bool = False
+    """The drawing of an earlier run is shown."""
     paused: bool = False
     run: Mapping[str, str] = field(default_factory=dict)
     """Run command -> why it does not apply; a missing command applies."""
@@ -64,6 +67,18 @@ def on_node(now: Situation) -> Reason:
 
 def on_one(now: Situation) -> Reason:
     return on_workflow(now) or ("" if len(now.selected) == 1 else "Select one node or edge.")
+
+
+def editing(rule: Callable[[Situation], Reason]) -> Callable[[Situation], Reason]:
+    """What changes the drawing applies where ``rule`` says, and not to one that is only looked at."""
+
+    def why(now: Situation) -> Reason:
+        return rule(now) or (NOT_HERE if now.read_only else "")
+
+    return why
+
+
+to_edit, to_edit_selection, to_edit_node = editing(on_workflow), editing(on_selection), editing(on_node)
 
 
 def on_node_run(command: str) -> Callable[[Situation], Reason]:
@@ -159,14 +174,14 @@ FILE = (
     Action("file.open", "Open…", "File", 0, "folder-open", ("Ctrl+O",)),
     Action("file.import", "Import…", "File", 0, "own:code", ("Ctrl+Shift+I",),
            hint="Take over a workflow of another program: code, YAML or JSON"),
-    Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=on_tab),
-    Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=on_tab),
+    Action("file.save", "Save", "File", 1, "own:save", ("Ctrl+S",), why_not=editing(on_tab)),
+    Action("file.save_as", "Save as…", "File", 1, "", ("Ctrl+Shift+S",), why_not=editing(on_tab)),
     Action("file.export", "Export code", "File", 2, "own:code", ("Ctrl+Shift+E",), why_not=on_workflow,
            hint="Show the Python project that this workflow becomes"),
     Action("file.export_picture", "Export picture…", "File", 2, "", why_not=on_workflow,
            hint="Save the drawing as PNG, SVG, Mermaid or Graphviz DOT"),
     Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
-    Action("file.map_providers", "Map providers…", "File", 3, "", why_not=on_workflow,
+    Action("file.map_providers", "Map providers…", "File", 3, "", why_not=to_edit,
            hint="Use providers of this computer in place of those that the workflow names and you do not have"),
     Action("app.settings", "Settings…", "File", 4, "settings", ("Ctrl+,",)),
     Action("app.quit", "Quit", "File", 5, "", ("Ctrl+Q",)),
@@ -176,20 +191,21 @@ EDIT = (
     Action("edit.undo", "Undo", "Edit", 0, "own:undo", ("Ctrl+Z",), why_not=_undoable, text_now=_undo_text),
     Action("edit.redo", "Redo", "Edit", 0, "own:redo", ("Ctrl+Shift+Z", "Ctrl+Y"), why_not=_redoable,
            text_now=_redo_text),
-    Action("edit.cut", "Cut", "Edit", 1, "scissors", ("Ctrl+X",), context="canvas", why_not=on_selection),
+    Action("edit.cut", "Cut", "Edit", 1, "scissors", ("Ctrl+X",), context="canvas", why_not=to_edit_selection),
     Action("edit.copy", "Copy", "Edit", 1, "copy", ("Ctrl+C",), context="canvas", why_not=on_selection),
-    Action("edit.paste", "Paste", "Edit", 1, "clipboard-paste", ("Ctrl+V",), context="canvas", why_not=on_workflow),
-    Action("edit.duplicate", "Duplicate", "Edit", 1, "copy-plus", ("Ctrl+D",), context="canvas", why_not=on_selection),
+    Action("edit.paste", "Paste", "Edit", 1, "clipboard-paste", ("Ctrl+V",), context="canvas", why_not=to_edit),
+    Action("edit.duplicate", "Duplicate", "Edit", 1, "copy-plus", ("Ctrl+D",), context="canvas",
+           why_not=to_edit_selection),
     Action("edit.delete", "Delete", "Edit", 1, "trash-2", ("Del",), ("Backspace",), context="canvas",
-           why_not=on_selection),
+           why_not=to_edit_selection),
     Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
-    Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=on_node),
-    Action("edit.rename_all", "Rename with references…", "Edit", 3, "", ("Shift+F2",), why_not=on_workflow,
+    Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=to_edit_node),
+    Action("edit.rename_all", "Rename with references…", "Edit", 3, "", ("Shift+F2",), why_not=to_edit,
            hint="A node, state key, type, tool or module, and every place that names it"),
-    Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=on_node),
+    Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=to_edit_node),
     Action("edit.find_text", "Find in workflow…", "Edit", 4, "search", ("Ctrl+F",), why_not=on_workflow,
            hint="Look through names, prompts, code and conditions"),
-    Action("edit.replace", "Replace…", "Edit", 4, "", ("Ctrl+H",), ("Ctrl+Alt+F",), why_not=on_workflow),
+    Action("edit.replace", "Replace…", "Edit", 4, "", ("Ctrl+H",), ("Ctrl+Alt+F",), why_not=to_edit),
     Action("edit.find_next", "Next hit", "Edit", 4, "", ("F3",), ("Ctrl+G",), why_not=on_workflow),
     Action("edit.find_previous", "Previous hit", "Edit", 4, "", ("Shift+F3",), ("Ctrl+Shift+G",), why_not=on_workflow),
     Action("edit.find", "Go to node or file…", "Edit", 5, "", ("Ctrl+P",), why_not=on_tab),
@@ -201,7 +217,7 @@ VIEW = (
     Action("view.zoom_actual", "Actual size", "View", 0, "", ("Ctrl+0",), why_not=on_workflow),
     Action("view.fit", "Fit all", "View", 0, "maximize", ("Home",), context="canvas", why_not=on_workflow),
     Action("view.fit_selection", "Fit selection", "View", 0, "", (".",), context="canvas", why_not=on_selection),
-    Action("view.arrange", "Arrange", "View", 1, "network", ("Ctrl+Shift+L",), why_not=on_workflow,
+    Action("view.arrange", "Arrange", "View", 1, "network", ("Ctrl+Shift+L",), why_not=to_edit,
            hint="Place the selected nodes, or all, from left to right"),
     Action("view.minimap", "Minimap", "View", 1, "", ("Ctrl+Shift+M",), why_not=on_workflow, checkable=True),
     Action("view.snap", "Snap to grid", "View", 1, "", ("Shift+G",), context="canvas", why_not=on_workflow,
@@ -225,14 +241,14 @@ VIEW = (
 )  # fmt: skip
 
 INSERT = (
-    Action("insert.search", "Add node…", "Insert", 0, "plus", ("Shift+A",), context="canvas", why_not=on_workflow),
-    Action("insert.agent", "Agent", "Insert", 1, "own:agent", why_not=on_workflow),
-    Action("insert.runner", "Conversation runner", "Insert", 1, "own:runner", why_not=on_workflow),
-    Action("insert.function", "Function", "Insert", 1, "own:function", why_not=on_workflow),
-    Action("insert.human_input", "Human input", "Insert", 1, "own:human-input", why_not=on_workflow),
-    Action("insert.sub_workflow", "Sub-workflow", "Insert", 1, "own:sub-workflow", why_not=on_workflow),
-    Action("insert.template", "Template", "Insert", 1, "own:template", why_not=on_workflow),
-    Action("insert.note", "Note", "Insert", 2, "sticky-note", ("N",), context="canvas", why_not=on_workflow),
+    Action("insert.search", "Add node…", "Insert", 0, "plus", ("Shift+A",), context="canvas", why_not=to_edit),
+    Action("insert.agent", "Agent", "Insert", 1, "own:agent", why_not=to_edit),
+    Action("insert.runner", "Conversation runner", "Insert", 1, "own:runner", why_not=to_edit),
+    Action("insert.function", "Function", "Insert", 1, "own:function", why_not=to_edit),
+    Action("insert.human_input", "Human input", "Insert", 1, "own:human-input", why_not=to_edit),
+    Action("insert.sub_workflow", "Sub-workflow", "Insert", 1, "own:sub-workflow", why_not=to_edit),
+    Action("insert.template", "Template", "Insert", 1, "own:template", why_not=to_edit),
+    Action("insert.note", "Note", "Insert", 2, "sticky-note", ("N",), context="canvas", why_not=to_edit),
 )  # fmt: skip
 
 RUN = (
@@ -253,7 +269,7 @@ RUN = (
     Action("run.run_to", "Run to the selected node", "Run", 0, "", ("Ctrl+F9",), why_not=on_node_run("run_to")),
     Action("run.run_from", "Run from the selected node", "Run", 0, "", ("Ctrl+F5",), ("Ctrl+Alt+R",),
            why_not=on_node_run("run_from"), hint="Run it again with the inputs it had last, and what follows"),
-    Action("run.apply", "Apply the changed drawing", "Run", 0, "", why_not=on_run("apply"),
+    Action("run.apply", "Apply the changed drawing", "Run", 0, "", why_not=editing(on_run("apply")),
            hint="Let the paused run go on with the drawing as it is now, as a fork"),
     Action("run.step_back", "Step back", "Run", 0, "", ("Ctrl+F10",), why_not=on_run("step_back"),
            hint="Show the run one superstep earlier; nothing is called"),

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from studio.bridge.document_model import READ_ONLY
 from studio.bridge.workspace import Workspace
 from studio.document import commands
 from studio.document.edits import Batch, Edit
@@ -67,9 +68,20 @@ class Editing(Camera):
             return f"{name_of(self.workflow, line.line.source)} → {name_of(self.workflow, line.line.target)}"
         return tr("note") if any(n.id == item_id for n in self.workflow.notes) else name_of(self.workflow, item_id)
 
+    @property
+    def read_only(self) -> bool:
+        """Whether the drawing is there to be looked at only."""
+        return self.workspace is not None and self.workspace.document.read_only
+
+    def may_edit(self) -> bool:
+        """Whether there is a drawing that can be changed; tells why not."""
+        if self.read_only:
+            self.tell(READ_ONLY)
+        return self.workspace is not None and not self.read_only
+
     def execute(self, edit: Edit, text: str) -> None:
         """Changes the document and shows it at once."""
-        if self.workspace is not None:
+        if self.workspace is not None and self.may_edit():
             self.workspace.document.execute(edit, text)
             self.canvas_scene.flush()
 
@@ -93,7 +105,7 @@ class Editing(Camera):
     def add_node(self, kind: str, at: QPointF | None = None, *, on_line: Line | None = None) -> str | None:
         """Adds something of a kind with its top left corner at a point of the scene (None: in the middle of the view,
         where it covers nothing), on a line if one is given, and selects it. Returns its id."""
-        if self.workspace is None:
+        if not self.may_edit():
             return None
         if kind in PATTERNS:
             return self.add_pattern(kind, at)
@@ -114,7 +126,7 @@ class Editing(Camera):
 
     def add_pattern(self, kind: str, at: QPointF | None = None) -> str | None:
         """Adds a ready group of nodes and edges in its frame, and selects it. Returns the id of the frame."""
-        if self.workspace is None:
+        if not self.may_edit():
             return None
         place = Place(x=at.x(), y=at.y()) if at is not None else self._middle_place(kind)
         edit, group = add_ready_group(self.workflow, ready_group(kind), kind, place)
@@ -130,6 +142,8 @@ class Editing(Camera):
 
     def _chose_new(self, ids: tuple[str, ...], *, show: bool = True) -> None:
         """Selects what is new; ``show``: and scrolls to it. What was put down on purpose stays under the pointer."""
+        if self.read_only:
+            return
         self.select(ids)
         self.canvas_scene.set_focus_id(ids[0] if len(ids) == 1 and self.hasFocus() else None)
         if show:
@@ -139,7 +153,7 @@ class Editing(Camera):
         self, kind: str, anchor: str, at: QPointF | None = None, *, backwards: bool = False
     ) -> str | None:
         """Adds something after (or before) an item and connects both, in one step."""
-        if self.workspace is None:
+        if not self.may_edit():
             return None
         workflow = self.workflow
         if at is None:
@@ -284,7 +298,7 @@ class Editing(Camera):
         if not self.canvas_scene.items_by_id:
             return
         self.execute(commands.arrange_items(self.workflow, drawn if len(drawn) > 1 else None), tr("Arrange"))
-        if len(drawn) <= 1:
+        if len(drawn) <= 1 and not self.read_only:
             self.fit_all()
 
     def frame_selection(self) -> None:
@@ -293,7 +307,7 @@ class Editing(Camera):
         if members:
             edit, group = commands.new_frame(self.workflow, members)
             self.execute(edit, counted(len(members), tr("Frame around 1 item"), tr("Frame around {count} items")))
-            self.select((group,))
+            self._chose_new((group,), show=False)
 
     def to_switch(self, edge: str) -> None:
         """Makes a switch of the edges of a source."""
@@ -302,7 +316,7 @@ class Editing(Camera):
             self.tell(result.message)
         else:
             self.execute(result[0], tr("Turn into a switch"))
-            self.select((result[1],))
+            self._chose_new((result[1],), show=False)
 
     def toggle_snap(self) -> bool:
         """Snapping to the grid on or off; returns what it is now."""

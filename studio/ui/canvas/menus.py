@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 class _Builder:
     def __init__(self, view: CanvasView) -> None:
+        self._edits = not view.read_only
         self.menu = QMenu(view)
         self.menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._now = self.menu
@@ -31,8 +32,15 @@ class _Builder:
         action.setEnabled(on)
         action.triggered.connect(lambda _checked=False: (function(), None)[1])
 
-    def check(self, text: str, function: Callable[[bool], object], checked: bool, keys: str = "") -> None:
+    def edit(self, text: str, function: Callable[[], object], keys: str = "", *, on: bool = True) -> None:
+        """What changes the drawing: off for one that is only looked at."""
+        self.add(text, function, keys, on=on and self._edits)
+
+    def check(
+        self, text: str, function: Callable[[bool], object], checked: bool, keys: str = "", *, edits: bool = False
+    ) -> None:
         action = self.menu.addAction(f"{text}\t{keys}" if keys else text)
+        action.setEnabled(self._edits or not edits)
         action.setCheckable(True)
         action.setChecked(checked)
         action.triggered.connect(lambda now: (function(now), None)[1])
@@ -79,21 +87,21 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
     made.line()
     if not several:
         made.add(tr("Open in the inspector"), partial(view.open_item, node_id), tr("Enter"))
-        made.add(tr("Rename"), view.rename, "F2")
+        made.edit(tr("Rename"), view.rename, "F2")
     if not isinstance(node, JoinNode):
-        made.check(tr("Start node"), lambda _on: view.set_start(node_id), workflow.start == node_id)
+        made.check(tr("Start node"), lambda _on: view.set_start(node_id), workflow.start == node_id, edits=True)
     named = isinstance(workflow.outputs, tuple) and node_id in workflow.outputs
     if named or yields(node):
-        made.check(tr("Output of the workflow"), partial(view.set_output, node_id), named)
+        made.check(tr("Output of the workflow"), partial(view.set_output, node_id), named, edits=True)
     made.line()
-    made.add(tr("Connect to…"), partial(view.open_connect, node_id), "C")
-    made.add(tr("Insert node after…"), partial(view.open_insert, node_id), "I")
-    made.add(tr("Take out of its wires"), partial(view.take_out, node_id), on=not several)
+    made.edit(tr("Connect to…"), partial(view.open_connect, node_id), "C")
+    made.edit(tr("Insert node after…"), partial(view.open_insert, node_id), "I")
+    made.edit(tr("Take out of its wires"), partial(view.take_out, node_id), on=not several)
     if isinstance(node, SubWorkflowNode) and not several:
         made.line()
-        made.add(tr("Embed a copy of the file"), partial(view.embed_copy, node_id), on=node.path is not None)
-        made.add(tr("Put its nodes here"), partial(view.inline, node_id), on=node.embedded is not None)
-    made.add(tr("Extract to a sub-workflow"), view.extract_selection)
+        made.edit(tr("Embed a copy of the file"), partial(view.embed_copy, node_id), on=node.path is not None)
+        made.edit(tr("Put its nodes here"), partial(view.inline, node_id), on=node.embedded is not None)
+    made.edit(tr("Extract to a sub-workflow"), view.extract_selection)
     _select(view, made)
     if several:
         _align(view, made)
@@ -105,12 +113,12 @@ def _other(view: CanvasView, made: _Builder, item_id: str) -> None:
     junction = view.workflow.edge(item_id) is not None
     made.add(tr("Open in the inspector"), partial(view.open_item, item_id), tr("Enter"))
     if junction:
-        made.add(tr("Rename"), view.rename, "F2")
-        made.add(tr("Connect to…"), partial(view.open_connect, item_id), "C")
+        made.edit(tr("Rename"), view.rename, "F2")
+        made.edit(tr("Connect to…"), partial(view.open_connect, item_id), "C")
     elif any(g.id == item_id for g in view.workflow.groups):
         place = view.workflow.places.get(item_id)
         collapsed = place is not None and place.collapsed
-        made.add(tr("Open the frame") if collapsed else tr("Collapse to one card"), view.toggle_collapsed, "H")
+        made.edit(tr("Open the frame") if collapsed else tr("Collapse to one card"), view.toggle_collapsed, "H")
     if len(view.selection_items) > 1:
         _align(view, made)
     made.line()
@@ -136,11 +144,11 @@ def _align(view: CanvasView, made: _Builder) -> None:
         (tr("Middles beside each other"), "along", ""),
     )
     for text, side, keys in sides:
-        made.add(text, partial(view.align, side), keys)
+        made.edit(text, partial(view.align, side), keys)
     made.line()
     several = len(view.selection_items) > 2
-    made.add(tr("Distribute from left to right"), partial(view.distribute, "x"), "L Shift+→", on=several)
-    made.add(tr("Distribute from top to bottom"), partial(view.distribute, "y"), "L Shift+↓", on=several)
+    made.edit(tr("Distribute from left to right"), partial(view.distribute, "x"), "L Shift+→", on=several)
+    made.edit(tr("Distribute from top to bottom"), partial(view.distribute, "y"), "L Shift+↓", on=several)
     made.close()
 
 
@@ -154,41 +162,41 @@ def _line(view: CanvasView, made: _Builder, line_id: str, at: QPointF) -> None:
         made.line()
     if line.kind in ("direct", "case", "leg"):
         made.add(tr("Edit condition"), partial(view.open_item, line_id), tr("Enter"))
-    made.add(tr("Insert node here…"), partial(view.open_search, at, on_line=line))
+    made.edit(tr("Insert node here…"), partial(view.open_search, at, on_line=line))
     if isinstance(view.workflow.edge(line_id), DirectEdge):
-        made.add(tr("Turn into a switch"), partial(view.to_switch, line_id))
+        made.edit(tr("Turn into a switch"), partial(view.to_switch, line_id))
     made.line()
     add_edge_breakpoints(view, made, line_id)
     made.line()
     if edge.bend_at(at, 12.0) is not None:
-        made.add(tr("Remove this bend"), partial(view.remove_bend, line_id, at))
-    made.add(tr("Add a bend here"), partial(view.add_bend, line_id, at))
+        made.edit(tr("Remove this bend"), partial(view.remove_bend, line_id, at))
+    made.edit(tr("Add a bend here"), partial(view.add_bend, line_id, at))
     if edge.bends:
-        made.add(tr("Remove all bends"), partial(view.remove_bends, line_id))
+        made.edit(tr("Remove all bends"), partial(view.remove_bends, line_id))
     made.line()
-    made.add(tr("Delete"), partial(view.delete_ids, (line_id,)), tr("Del"))
+    made.edit(tr("Delete"), partial(view.delete_ids, (line_id,)), tr("Del"))
 
 
 def _canvas(view: CanvasView, made: _Builder, at: QPointF) -> None:
-    made.add(tr("Add node…"), partial(view.open_search, at), "Shift+A")
-    made.add(tr("Add note"), partial(view.add_node, "note", at), "N")
-    made.add(tr("Paste"), partial(view.paste, at), "Ctrl+V")
-    made.add(tr("Paste with edges"), partial(view.paste_with_edges, at), "Ctrl+Shift+V")
+    made.edit(tr("Add node…"), partial(view.open_search, at), "Shift+A")
+    made.edit(tr("Add note"), partial(view.add_node, "note", at), "N")
+    made.edit(tr("Paste"), partial(view.paste, at), "Ctrl+V")
+    made.edit(tr("Paste with edges"), partial(view.paste_with_edges, at), "Ctrl+Shift+V")
     made.line()
     made.add(tr("Select all"), view.select_all, "Ctrl+A")
-    made.add(tr("Arrange"), view.arrange, "Ctrl+Shift+L")
+    made.edit(tr("Arrange"), view.arrange, "Ctrl+Shift+L")
     made.add(tr("Fit all"), view.fit_all, tr("Home"))
     made.check(tr("Snap to grid"), lambda _on: view.toggle_snap(), view.snap, "Shift+G")
 
 
 def _clipboard(view: CanvasView, made: _Builder) -> None:
-    made.add(tr("Cut"), view.cut_selection, "Ctrl+X")
+    made.edit(tr("Cut"), view.cut_selection, "Ctrl+X")
     made.add(tr("Copy"), view.copy_selection, "Ctrl+C")
-    made.add(tr("Duplicate"), view.duplicate_selection, "Ctrl+D")
-    made.add(tr("Duplicate with edges"), view.duplicate_with_edges, "Shift+D")
+    made.edit(tr("Duplicate"), view.duplicate_selection, "Ctrl+D")
+    made.edit(tr("Duplicate with edges"), view.duplicate_with_edges, "Shift+D")
     groups = {g.id for g in view.workflow.groups}
     only_frames = bool(view.selection_items) and set(view.selection_items) <= groups
-    made.add(tr("Remove the frame") if only_frames else tr("Frame around selection"), view.toggle_frame, "F")
+    made.edit(tr("Remove the frame") if only_frames else tr("Frame around selection"), view.toggle_frame, "F")
     made.line()
-    made.add(tr("Delete"), view.delete_selection, tr("Del"))
-    made.add(tr("Delete and join neighbours"), view.delete_and_join, "Ctrl+Del")
+    made.edit(tr("Delete"), view.delete_selection, tr("Del"))
+    made.edit(tr("Delete and join neighbours"), view.delete_and_join, "Ctrl+Del")

@@ -152,6 +152,8 @@ class Pointing(Shaping):
 
     def _gesture_for(self, hit: Hit, at: Pointer) -> Gesture | None:
         view = self._me
+        if self.read_only and hit.kind:
+            return None
         match hit.kind:
             case "port_out":
                 return ConnectGesture(view, hit.id)
@@ -167,7 +169,7 @@ class Pointing(Shaping):
             case "line" | "chip" | "pill":
                 return None
             case "":
-                return KnifeGesture(view) if at.ctrl else MarqueeGesture(view)
+                return KnifeGesture(view) if at.ctrl and not self.read_only else MarqueeGesture(view)
         return MoveGesture(view, hit.id, take_out=at.alt)
 
     # ---- events
@@ -284,7 +286,8 @@ class Pointing(Shaping):
                 edge.mark("hovered", on)
                 scene.line_layer.labels.show()
         self._hover = hit
-        cursor = self.CURSORS.get(hit.kind)
+        looks = hit.kind in ("pill", "octagon") or not self.read_only
+        cursor = self.CURSORS.get(hit.kind) if looks else None
         if cursor is None:
             self.viewport().unsetCursor()
         else:

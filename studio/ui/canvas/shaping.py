@@ -150,6 +150,8 @@ class Shaping(Editing):
         return self._add_filled("template", name, at, {"text": text})
 
     def _add_filled(self, kind: str, name: str, at: QPointF, values: Mapping[str, object]) -> str | None:
+        if not self.may_edit():
+            return None
         place = Place(x=snapped(at.x() - CARD[0] / 2), y=snapped(at.y() - CARD[1] / 2))
         edit, node = commands.new_node(self.workflow, kind, name, place)
         filled = commands.set_fields(edit.apply(self.workflow).workflow, node, values)

@@ -260,6 +260,8 @@ class CanvasView(Pointing):
         on_line: Line | None = None,
     ) -> None:
         """Opens the search for a new node at a point of the scene (None: at the pointer)."""
+        if not self.may_edit():
+            return
         point = at if at is not None else self.pointer_scene()
         if on_line is not None:
             self.prompts.add_on_line(point, on_line)
@@ -273,6 +275,8 @@ class CanvasView(Pointing):
 
     def open_insert(self, item_id: str) -> None:
         """Opens the search for a node after this one; on a line: for a node on it."""
+        if not self.may_edit():
+            return
         edge = self.canvas_scene.line_layer.items.get(item_id)
         if edge is not None:
             self.open_search(edge.sceneBoundingRect().center(), on_line=edge.line)
@@ -281,7 +285,7 @@ class CanvasView(Pointing):
 
     def open_connect(self, item_id: str) -> None:
         """Opens the list of what an item can be connected to."""
-        if item_id in self.canvas_scene.items_by_id and self._connects(item_id):
+        if self.may_edit() and item_id in self.canvas_scene.items_by_id and self._connects(item_id):
             self.prompts.connect_to(item_id)
 
     def _connects(self, item_id: str) -> bool:
@@ -292,7 +296,7 @@ class CanvasView(Pointing):
     def preview_node(self, kind: str, where: QPoint) -> bool:
         """Something from the palette is over the canvas, at a point of the screen; False: not over it, no preview."""
         at = self._pointer_at(where)
-        if self.workspace is None or not self.viewport().rect().contains(at.view.toPoint()):
+        if self.workspace is None or self.read_only or not self.viewport().rect().contains(at.view.toPoint()):
             self.leave_node()
             return False
         if isinstance(self.gesture, PlaceGesture) and self.gesture.kind == kind:
@@ -414,6 +418,8 @@ class CanvasView(Pointing):
 
     def start_align(self) -> None:
         """The next arrow aligns the selection, with Shift it distributes it; Enter puts middles in line."""
+        if not self.may_edit():
+            return
         self._aligning = True
         self.message_shown.emit(tr("Arrow: align. Shift+arrow: distribute. Enter: put the middles in line."))
 
@@ -435,7 +441,7 @@ class CanvasView(Pointing):
     def start_key_move(self) -> None:
         """Arrows move the selection until Enter keeps it or Esc cancels."""
         held = self.focus_or_selection or next(iter(self.selection_items), None)
-        if held not in self.canvas_scene.items_by_id or self.gesture is not None:
+        if not self.may_edit() or held not in self.canvas_scene.items_by_id or self.gesture is not None:
             return
         if held not in self.selection_items:
             self.select((held,))

@@ -160,8 +160,9 @@ class ForkSheet(QDialog):
                 self.state[key] = self._box(section, key, shown_value(value), 2)
 
     def _add_prompts(self) -> None:
-        agents = [n for n in self._workspace.document.workflow.nodes if isinstance(n, AgentNode)]
-        if agents:
+        document = self._workspace.document
+        agents = [n for n in document.workflow.nodes if isinstance(n, AgentNode)]
+        if agents and not document.read_only:
             section = self._section(tr("Prompts"), len(agents), open_=False)
             section.add(Prose(self._theme, tr("A changed prompt is changed in the drawing too."), "small", "muted", 15))
             for node in agents:

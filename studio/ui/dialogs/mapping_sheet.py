@@ -67,9 +67,9 @@ class MappingSheet(QDialog):
         self.accept()
 
     def open_old(self) -> None:
-        """Opens the old drawing as an unsaved copy in a tab of its own."""
+        """Opens the old drawing to look at, in a tab of its own."""
         if self._found.old is not None:
-            self._workspace.document_offered.emit(self._found.old)
+            self._workspace.drawing_offered.emit(self._found.old, self._checkpoint)
         self.reject()
 
     # ------------------------------------------------------------------------------------------------- building

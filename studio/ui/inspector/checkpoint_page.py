@@ -202,10 +202,10 @@ class CheckpointPage(InspectorPage):
         open_mapping_sheet(self.theme, self.workspace, self._id, self)
 
     def open_old(self) -> None:
-        """Opens the drawing of this run as an unsaved copy."""
+        """Opens the drawing of this run to look at, in a tab of its own."""
         found = self.workspace.run.comparison(self._id)
         if found is not None and found.old is not None:
-            self.workspace.document_offered.emit(found.old)
+            self.workspace.drawing_offered.emit(found.old, self._id)
 
     def _make_buttons(self) -> QWidget:
         holder = QWidget()

@@ -222,6 +222,7 @@ class _ToolRow(QWidget):
         top.addWidget(Label(theme, words, "small", "muted"))
         top.addStretch(1)
         more = Button(theme, tr("Schema"), kind="link")
+        more.setProperty("looks", True)
         more.setAccessibleName(tr("Schema of {name}").format(name=tool.name))
         top.addWidget(more)
         column.addLayout(top)

@@ -70,6 +70,7 @@ class FanInPage(InspectorPage):
         self._text.setContentsMargins(12, 10, 12, 8)
         self.body.add(self._text)
         button = Button(theme, tr("Open the join bar"), "own:join", small=True)
+        button.setProperty("looks", True)
         button.setFixedWidth(button.sizeHint().width())
         button.clicked.connect(self._on_button_clicked)
         button.setContentsMargins(12, 0, 0, 0)

@@ -9,6 +9,7 @@ from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.document.changes import ChangeSet
 from studio.ui.inspector.choose import page_for, page_key
+from studio.ui.inspector.locked import lock_fields
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.panel import Panel
@@ -73,6 +74,13 @@ class InspectorPanel(Panel):
         self._page.show_items(self.workspace.selection.items)
         self._page.refresh()
         self._page.refresh_run()
+        self._lock()
+
+    def _lock(self) -> None:
+        """A page of the drawing of an earlier run is there to be read; going back and forking stay possible."""
+        drawn = self._key[:1] not in (("checkpoint",), ("message",))
+        if drawn and self._page is not None and self.workspace is not None and self.workspace.document.read_only:
+            lock_fields(self._page.body)
 
     def _replace(self, page: InspectorPage | None) -> None:
         if self._page is not None:
@@ -108,6 +116,7 @@ class InspectorPanel(Panel):
     def _on_problems_changed(self) -> None:
         if self._page is not None:
             self._page.refresh_problems()
+            self._lock()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
         if self._page is None or self.workspace is None:
@@ -116,9 +125,11 @@ class InspectorPanel(Panel):
             self._show()
         elif update.nodes or update.queued or update.checkpoints or update.everything:
             self._page.refresh_run()
+            self._lock()
 
     def _on_run_state_changed(self) -> None:
         if self._page is None or self.workspace is None or page_key(self.workspace) != self._key:
             self._show()
         else:
             self._page.refresh_run_state()
+            self._lock()

@@ -3,5 +3,6 @@ when it is first seen."""
 
 from studio.ui.versions.bar import CompareBar
 from studio.ui.versions.disk_bar import DiskBar
+from studio.ui.versions.kept_bar import KeptBar
 
-__all__ = ["CompareBar", "DiskBar"]
+__all__ = ["CompareBar", "DiskBar", "KeptBar"]

@@ -50,7 +50,8 @@ def _on_canvas(window: MainWindow, at: QPoint | None) -> QPointF | None:
         return None
     view = page.canvas.viewport()
     inside = view.mapFrom(window, at)
-    return page.canvas.to_scene(QPointF(inside)) if view.rect().contains(inside) else None
+    there = view.rect().contains(inside) and not page.canvas.read_only
+    return page.canvas.to_scene(QPointF(inside)) if there else None
 
 
 def _put_on_canvas(window: MainWindow, canvas: CanvasView, file: Path, point: QPointF) -> None:

@@ -14,6 +14,7 @@ from uuid import uuid4
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.bridge.document_model import READ_ONLY
 from studio.bridge.inner_document import InnerDocument
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.workspace import Workspace
@@ -32,6 +33,7 @@ from studio.ui.theme import Theme
 from studio.ui.window.disk_watch import DiskWatch
 from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.inside import InnerPages, WayBack, is_inner
+from studio.ui.window.kept_pages import KeptPages, is_kept
 from studio.ui.window.workflow_page import WorkflowPage
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,8 @@ class OpensWorkspaces(Protocol):
     def open(self, workflow: Workflow, path: Path | None) -> Workspace: ...
 
     def open_inside(self, outer: Workspace, node_id: str) -> Workspace: ...
+
+    def open_kept(self, beside: Workspace, workflow: Workflow, origin: str) -> Workspace: ...
 
     def close(self, workspace: Workspace) -> None: ...
 
@@ -69,6 +73,7 @@ class FileFlows(QObject):
         self._told: dict[WorkflowPage, Stamp] = {}
         """What was on disk when its change was last told."""
         self._inside = InnerPages(theme, workspaces, self.pages)
+        self._kept = KeptPages(theme, tabs, self)
         self._watch = DiskWatch(self._watched, self)
         self._watch.touched.connect(self._look_at_files)
 
@@ -78,8 +83,8 @@ class FileFlows(QObject):
         return [page for page in self._tabs.pages() if isinstance(page, WorkflowPage)]
 
     def documents(self) -> list[WorkflowPage]:
-        """Those of them that have a file, or will have one: not what is inside another workflow."""
-        return [page for page in self.pages() if not is_inner(page)]
+        """Those of them that have a file, or will have one: not what is inside another one or of an earlier run."""
+        return [page for page in self.pages() if not is_inner(page) and not is_kept(page)]
 
     def new(self) -> WorkflowPage:
         """An empty workflow in a new tab."""
@@ -102,7 +107,7 @@ class FileFlows(QObject):
 
     def new_with_runs(self, workflow: Workflow) -> None:
         """The workflow of imported runs with its id, so that they belong to it; not saved yet, unless it is open."""
-        for page in self.pages():
+        for page in self.documents():
             if page.workspace.document.workflow.id == workflow.id:
                 self._tabs.show_page(page)
                 page.workspace.run.reopen()
@@ -180,7 +185,7 @@ class FileFlows(QObject):
         document.changed.connect(describe)
         document.dirty_changed.connect(describe)
         document.gone.connect(partial(self._close_soon, page))
-        page.workspace.document_offered.connect(self.new_from_run)
+        self.follow(page)
         if isinstance(page.way_back, WayBack):
             page.way_back.chosen.connect(partial(self.go_up, page))
         self.opened.emit(page)
@@ -226,7 +231,9 @@ class FileFlows(QObject):
         """Saves into the document's file, or asks for one; ``then`` runs only after it is saved."""
         page = self._inside.outermost(page)
         path = page.workspace.document.path
-        if path is None:
+        if is_kept(page):
+            self.said.emit(READ_ONLY)
+        elif path is None:
             self.save_as(page, then)
         else:
             self._write(page, path, then)
@@ -234,6 +241,9 @@ class FileFlows(QObject):
     def save_as(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
         """Asks for a file and saves into it."""
         page = self._inside.outermost(page)
+        if is_kept(page):
+            self.said.emit(READ_ONLY)
+            return
         suggestion = self._folder() / f"{file_name(page.title)}{SUFFIX}"
         path = page.workspace.document.path
         choose_target(self._window, path or suggestion, partial(self._write, page, then=then))
@@ -241,7 +251,7 @@ class FileFlows(QObject):
     # ---- close
     def close(self, page: WorkflowPage, then: Callable[[], None] | None = None) -> None:
         """Closes a tab; with unsaved changes it asks first. ``then`` runs only if the tab was closed."""
-        if is_inner(page) or not page.workspace.document.dirty:
+        if is_inner(page) or is_kept(page) or not page.workspace.document.dirty:
             self._close(page, then)
             return
         self._tabs.show_page(page)
@@ -276,8 +286,7 @@ class FileFlows(QObject):
         document.changed.connect(describe)
         document.dirty_changed.connect(describe)
         document.path_changed.connect(describe)
-        page.workspace.document_offered.connect(self.new_from_run)
-        page.workspace.run.workflow_imported.connect(self.new_with_runs)
+        self.follow(page)
         document.path_changed.connect(self._watch.refresh)
         page.load_requested.connect(partial(self._load_from_disk, page))
         page.disk_bar.load_requested.connect(partial(self._load_from_disk, page))
@@ -286,6 +295,13 @@ class FileFlows(QObject):
         self._watch.refresh()
         self.opened.emit(page)
         return page
+
+    def follow(self, page: WorkflowPage) -> None:
+        """Opens what a page offers, and says what its document refuses."""
+        page.workspace.document_offered.connect(self.new_from_run)
+        page.workspace.drawing_offered.connect(partial(self._kept.open, page))
+        page.workspace.run.workflow_imported.connect(self.new_with_runs)
+        page.workspace.document.refused.connect(self.said)
 
     # ---- changes on disk
     def _watched(self) -> list[Path]:

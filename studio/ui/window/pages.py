@@ -143,7 +143,8 @@ class Pages:
         """Shows that sheet for a workflow that was just opened, unless another dialog is in front."""
         from studio.ui.dialogs.provider_sheet import unknown_names
 
-        if QApplication.activeModalWidget() is None and unknown_names(page.workspace):
+        editable = not page.workspace.document.read_only
+        if editable and QApplication.activeModalWidget() is None and unknown_names(page.workspace):
             self.map_providers(page)
 
     def show_settings(self, section: str = "appearance") -> None:

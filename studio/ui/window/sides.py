@@ -86,6 +86,7 @@ class Sides(QObject):
         self._workspace = workspace
         for panel in self._panels():
             panel.set_workspace(workspace)
+        self.palette.setEnabled(workspace is None or not workspace.document.read_only)
         self.totals.set_workspace(workspace)
         self.checkpoints.set_workspace(workspace)
 

@@ -30,6 +30,7 @@ def situation(page: Page, workspace: Workspace | None, checked: frozenset[str]) 
         checkpoint=selection.checkpoint,
         requests=len(workspace.run.requests),
         problems=len(workspace.problems.problems),
+        read_only=workspace.document.read_only,
         dirty=workspace.document.dirty,
         paused=workspace.run.state is RunState.PAUSED,
         run={command: reason or "Not now." for command, (applies, reason) in answers.items() if not applies},

@@ -74,10 +74,10 @@ def test_a_changed_prompt_is_named_and_restoring_still_possible(show: Show, run:
     assert "1 prompt differs: Tech research." in _sentences(page)
     assert page.restore_button.isEnabled()
     assert page.map_button.text() == "What differs…"
-    offered: list[Workflow] = []
-    workspace.document_offered.connect(offered.append)
+    offered: list[tuple[Workflow, str]] = []
+    workspace.drawing_offered.connect(lambda drawing, checkpoint: offered.append((drawing, checkpoint)))
     page.old_button.click()
-    assert offered == [run.comparisons["m3"].old]
+    assert offered == [(run.comparisons["m3"].old, "m3")]
 
 
 def test_the_page_follows_the_comparison(show: Show, run: FakeRun, workspace: Workspace) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.inner_document import InnerDocument
+from studio.bridge.kept_drawing import KeptDrawing
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
@@ -60,6 +61,9 @@ class StillWorkspaces:
 
     def open_inside(self, outer: Workspace, node_id: str) -> Workspace:
         return Workspace(InnerDocument(outer.document, node_id), StillRun())
+
+    def open_kept(self, beside: Workspace, workflow: Workflow, origin: str) -> Workspace:
+        return Workspace(KeptDrawing(workflow, beside.document.path, origin), StillRun())
 
     def close(self, workspace: Workspace) -> None:
         if workspace.autosave is not None:
