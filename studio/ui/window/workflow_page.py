@@ -30,7 +30,7 @@ class WorkflowPage(DocumentPage):
     saved_changed = Signal()
     """:attr:`saved_text` is another one."""
     input_changed = Signal()
-    """:attr:`input_text` follows another sample input of the workflow."""
+    """:attr:`input_text` follows another sample input of the workflow, or another shown run."""
 
     load_requested = Signal()
     """The file on disk should take the place of the document."""
@@ -39,6 +39,8 @@ class WorkflowPage(DocumentPage):
         super().__init__(parent)
         self.workspace: Workspace = workspace
         self.input_text = ""
+        self._input_of: int | None = None
+        """The run whose input was shown last."""
         self.run_shown = self.debug_shown = False
         """Whether the run and the debug panel came to the front in this run; once is enough."""
         self._fit_timer = QTimer(self)
@@ -68,6 +70,7 @@ class WorkflowPage(DocumentPage):
         workspace.document.changed.connect(self._on_document_changed)
         workspace.document.dirty_changed.connect(self._on_document_dirty_changed)
         workspace.mcp.changed.connect(self._on_mcp_changed)
+        workspace.run.state_changed.connect(self._on_run_state_changed)
         if workspace.autosave is not None:
             workspace.autosave.recorded.connect(self._on_autosave_recorded)
         self.trust_bar.show_workflow(workspace.document.workflow)
@@ -99,6 +102,21 @@ class WorkflowPage(DocumentPage):
         if step and not step.startswith(_FOREIGN):
             trust.accept_typed(before, now)
         self.trust_bar.show_workflow(now)
+
+    def _on_run_state_changed(self) -> None:
+        """The input is that of the shown run, or of the last one after a start; what was typed since stays."""
+        run = self.workspace.run
+        branch = next((b for b in run.branches if b.branch == run.branch), None)
+        if branch is None and not self.input_text and run.branches:
+            branch = run.branches[-1]
+        if branch is None or branch.number == self._input_of:
+            return
+        self._input_of = branch.number
+        inputs = {b.number: b.input_text for b in run.branches if b.input_text}
+        text = inputs.get(branch.number, "")
+        if text and self.input_text in ("", self.workspace.document.workflow.sample_input, *inputs.values()):
+            self.input_text = text
+            self.input_changed.emit()
 
     def _on_mcp_changed(self, _server: str) -> None:
         self.trust_bar.show_workflow(self.workspace.document.workflow)

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import BranchView
 from studio.debugger.states import RunState
 from studio.document.edits import SetWorkflow
 from studio.document.model import FunctionNode, Workflow
@@ -144,6 +145,28 @@ def test_the_input_follows_the_sample_input_until_one_is_typed(window: MainWindo
     assert field.text() == "And then?"
     field.setText("My own")
     document.execute(SetWorkflow({"sample_input": "No"}), "Edit")
+    assert field.text() == "My own"
+
+
+def test_the_input_is_that_of_the_shown_run_until_one_is_typed(window: MainWindow) -> None:
+    page, field = window.files.new(), window.tool_bar.input
+    run = page.workspace.run
+    run.branches = [
+        BranchView("a", 1, "main", "completed", 1.0, input_text="First"),
+        BranchView("b", 2, "main", "interrupted", 2.0, input_text="Second"),
+        BranchView("c", 1, "Fork A", "completed", 3.0),
+    ]
+    turn(page, RunState.IDLE)
+    assert field.text() == "First", "the last branch belongs to run 1"
+    run.branch = "b"
+    turn(page, RunState.PAUSED)
+    assert (field.text(), page.input_text) == ("Second", "Second")
+    run.branch = "c"
+    turn(page, RunState.PAUSED)
+    assert field.text() == "First"
+    field.setText("My own")
+    run.branch = "b"
+    turn(page, RunState.PAUSED)
     assert field.text() == "My own"
 
 
