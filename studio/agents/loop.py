@@ -141,14 +141,17 @@ class ToolLoop:
         again = Batch(tuple(settled))
         if not again.complete:
             return self._still_waiting(again)
-        new = [c.result for c in settled if c.kind != "caller" and c.result is not None]
-        self._reply.append(Message("tool", tuple(new)))
-        self._update(new, "tool")
+        new = [c.result for c in again.of_model if c.kind != "caller" and c.result is not None]
+        by_people = pending.calls_of_people(again)
+        for message in (Message("tool", tuple(new)), *by_people):
+            self._reply.append(message)
+            self._update(message.parts, message.role)
         if self.runner.ended:
             return self._end(None)
         callers = {c.call.call_id for c in batch.calls if c.kind == "caller"}
         rest = _without_approvals([*history, *_without_results(given, callers)])
-        return [*rest, Message("tool", tuple(c.result for c in settled if c.result is not None))]
+        results = Message("tool", tuple(c.result for c in again.of_model if c.result is not None))
+        return [*rest, results, *by_people]
 
     async def _run_approved(self, calls: Sequence[ToolCall], approved: frozenset[str]) -> list[ToolResult | AskAgain]:
         """As :meth:`_run_calls`; arguments that middleware changed must be approved again."""

@@ -73,12 +73,16 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResponse:
-    """The answer; ``call`` may carry edited arguments."""
+    """The answer. It is bound to the call that was asked for: another ``call`` in it changes nothing.
+
+    ``instead``: a call of the same tool that the person makes with other arguments; what was asked for is refused.
+    """
 
     id: str
     approved: bool
     call: ToolCall
     type: Literal["function_approval_response"] = "function_approval_response"
+    instead: ToolCall | None = None
 
 
 @dataclass(frozen=True, slots=True)

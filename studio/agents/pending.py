@@ -5,8 +5,10 @@ Kept in ``Session.state`` as plain JSON, so that a checkpoint carries it. A sess
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -29,6 +31,8 @@ class PendingCall:
     """Id of the approval request."""
     approved: bool | None = None
     result: ToolResult | None = None
+    by_person: bool = False
+    """Made by a person instead of one that was refused: the model hears of it with its result."""
 
     @property
     def open(self) -> bool:
@@ -43,9 +47,19 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The calls of one model message, in its order."""
+    """The calls of one model message, in its order; then those that people make instead of refused ones."""
 
     calls: tuple[PendingCall, ...]
+
+    @property
+    def of_model(self) -> tuple[PendingCall, ...]:
+        """The calls that the model asked for."""
+        return tuple(c for c in self.calls if not c.by_person)
+
+    @property
+    def of_people(self) -> tuple[PendingCall, ...]:
+        """The calls that people make."""
+        return tuple(c for c in self.calls if c.by_person)
 
     @property
     def complete(self) -> bool:
@@ -111,22 +125,59 @@ def with_requests(message: Message, batch: Batch, *, streamed: bool) -> Message:
 def take_answers(batch: Batch, messages: Iterable[Message]) -> tuple[Batch, bool]:
     """The batch with the answers found in ``messages``, and whether there were any.
 
-    The first answer to a request counts. Only the arguments may be edited; another tool or call id is the old call.
+    The first answer to a request counts. As in the framework an approval is for the call as it was asked for; other
+    arguments are a refusal and a call by the person, who needs no leave for it.
     """
     calls = list(batch.calls)
+    made: list[PendingCall] = []
     found = False
     for part in (p for m in messages for p in m.parts):
         for i, pending in enumerate(calls):
             if isinstance(part, ApprovalResponse) and pending.kind == "ask" and part.id == pending.id:
                 if pending.approved is None:
-                    calls[i] = replace(pending, approved=part.approved, call=_edited(pending.call, part.call))
+                    instead = part.instead if _same_tool(part.instead, pending.call) else None
+                    calls[i] = replace(pending, approved=part.approved and instead is None)
+                    if instead is not None:
+                        made.append(PendingCall("ask", instead, approved=True, by_person=True))
                     found = True
                 break
             if isinstance(part, ToolResult) and pending.kind == "caller" and part.call_id == pending.call.call_id:
                 calls[i] = replace(pending, result=part)
                 found = True
                 break
-    return Batch(tuple(calls)), found
+    return Batch((*calls, *made)), found
+
+
+def with_other_arguments(request: ApprovalRequest, arguments: str) -> ApprovalResponse:
+    """The answer of a person who wants the call with other ``arguments`` (JSON text).
+
+    An approval is bound to the arguments it was asked for, so this refuses, and the person makes a call of the same
+    tool. Its id is the same in every run of a recording; it has the length and letters of the provider's, which some
+    providers check. Arguments that only are written differently are an approval.
+    """
+    call = request.call
+    if _value(arguments) == _value(call.arguments):
+        return ApprovalResponse(request.id, True, call)
+    digest = sha256(f"{call.call_id} {arguments}".encode()).hexdigest()[:8]
+    kept = call.call_id[:-8] if len(call.call_id) > 8 else call.call_id
+    made = replace(call, call_id=f"{kept}{digest}", arguments=arguments)
+    return ApprovalResponse(request.id, False, call, instead=made)
+
+
+def _value(arguments: str) -> Any:
+    try:
+        return json.loads(arguments or "{}")
+    except ValueError:
+        return arguments
+
+
+def calls_of_people(batch: Batch) -> tuple[Message, ...]:
+    """The calls that people made and their results, as the model sees them; nothing if there are none."""
+    made = [c for c in batch.of_people if c.result is not None]
+    if not made:
+        return ()
+    results = tuple(c.result for c in made if c.result is not None)
+    return (Message("assistant", tuple(c.call for c in made)), Message("tool", results))
 
 
 def settled(pending: PendingCall, result: ToolResult | AskAgain) -> PendingCall:
@@ -134,13 +185,13 @@ def settled(pending: PendingCall, result: ToolResult | AskAgain) -> PendingCall:
     if pending.kind in ("caller", "done") and pending.result is not None:
         return pending
     if isinstance(result, AskAgain):
-        return PendingCall("ask", result.call, f"approval_{uuid4().hex}")
-    return PendingCall("done", pending.call, result=result)
+        return PendingCall("ask", result.call, f"approval_{uuid4().hex}", by_person=pending.by_person)
+    return PendingCall("done", pending.call, result=result, by_person=pending.by_person)
 
 
-def _edited(asked: ToolCall, answered: ToolCall) -> ToolCall:
-    same = answered.call_id == asked.call_id and answered.name == asked.name
-    return replace(asked, arguments=answered.arguments) if same else asked
+def _same_tool(made: ToolCall | None, asked: ToolCall) -> bool:
+    """Whether a person's call is for the tool that was asked about, under an id of its own."""
+    return made is not None and made.name == asked.name and made.call_id != asked.call_id
 
 
 # --------------------------------------------------------------------------------------- in the session's state
@@ -163,6 +214,7 @@ def _load_call(entry: Mapping[str, Any]) -> PendingCall:
         entry.get("id", ""),
         entry.get("approved"),
         ToolResult(call.call_id, result["value"], result["error"]) if result else None,
+        entry.get("by_person", False),
     )
 
 
@@ -181,6 +233,8 @@ def dump(batch: Batch) -> list[dict[str, Any]]:
         }
         if c.result is not None:
             entry["result"] = {"value": c.result.result, "error": c.result.error}
+        if c.by_person:
+            entry["by_person"] = True
         entries.append(entry)
     return entries
 
@@ -206,7 +260,7 @@ def without(messages: Sequence[Message], drop: tuple[type, ...]) -> list[Message
 
 def hide_open_calls(messages: Sequence[Message], batch: Batch) -> list[Message]:
     """The messages without the calls of an unanswered batch (no provider takes a call without a result)."""
-    ids = {c.call.call_id for c in batch.calls}
+    ids = {c.call.call_id for c in batch.of_model}
     kept = list(messages)
     for i in range(len(kept) - 1, -1, -1):
         message = kept[i]

@@ -52,7 +52,13 @@ def part_to_plain(part: Part) -> Json:
         case ApprovalRequest():
             return {"type": part.type, "id": part.id, "call": _call_to_plain(part.call)}
         case ApprovalResponse():
-            return {"type": part.type, "id": part.id, "approved": part.approved, "call": _call_to_plain(part.call)}
+            said: Json = {
+                "type": part.type,
+                "id": part.id,
+                "approved": part.approved,
+                "call": _call_to_plain(part.call),
+            }
+            return said if part.instead is None else {**said, "instead": _call_to_plain(part.instead)}
         case ErrorPart():
             return {"type": part.type, "message": part.message, "code": part.code}
         case UsagePart():
@@ -83,7 +89,13 @@ def _part_from_plain(row: Mapping[str, Any]) -> Part:
         case "function_approval_request":
             return ApprovalRequest(row["id"], _call_from_plain(row["call"]))
         case "function_approval_response":
-            return ApprovalResponse(row["id"], row["approved"], _call_from_plain(row["call"]))
+            instead = row.get("instead")
+            return ApprovalResponse(
+                row["id"],
+                row["approved"],
+                _call_from_plain(row["call"]),
+                instead=None if instead is None else _call_from_plain(instead),
+            )
         case "error":
             return ErrorPart(row["message"], row.get("code", ""))
         case "usage":

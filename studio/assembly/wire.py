@@ -69,6 +69,8 @@ def _part(part: Part) -> dict[str, Any]:
     found = {f.name: getattr(part, f.name) for f in fields(part)}
     if isinstance(part, ApprovalRequest | ApprovalResponse):
         found["call"] = _part(part.call)
+    if isinstance(part, ApprovalResponse) and part.instead is not None:
+        found["instead"] = _part(part.instead)
     return {name: plain(item) for name, item in found.items()}
 
 
@@ -152,6 +154,8 @@ def _read_part(value: Mapping[str, Any]) -> Part:
     call = value.get("call", value.get("function_call"))
     if isinstance(call, Mapping):
         given["call"] = _read_part(call)
+    if isinstance(given.get("instead"), Mapping):
+        given["instead"] = _read_part(given["instead"])
     if isinstance(given.get("arguments"), dict):
         given["arguments"] = json.dumps(given["arguments"], ensure_ascii=False)
     made: Part = kind(**given)

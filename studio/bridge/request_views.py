@@ -17,8 +17,10 @@ from studio.engine.values import Record
 def answer_view(form: RequestView, value: object) -> AnswerView:
     """What was answered to a request."""
     if isinstance(form.data, ApprovalRequest):
-        approved = isinstance(value, ApprovalResponse) and value.approved
-        return AnswerView(form.request, form.node, "approved" if approved else "refused", form.data.call.name)
+        said: Literal["approved", "refused", "changed"] = "refused"
+        if isinstance(value, ApprovalResponse):
+            said = "approved" if value.approved else "refused" if value.instead is None else "changed"
+        return AnswerView(form.request, form.node, said, form.data.call.name)
     if isinstance(form.data, ToolCall):
         return AnswerView(form.request, form.node, "result", form.data.name)
     return AnswerView(form.request, form.node, "answered")

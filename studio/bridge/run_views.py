@@ -59,11 +59,12 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """What a person said before a superstep. ``tool``: name of the tool that was asked about, if one."""
+    """What a person said before a superstep. ``tool``: name of the tool that was asked about, if one. "changed": the
+    call was refused and made with other arguments."""
 
     request: str
     node: str
-    kind: Literal["approved", "refused", "answered", "result"]
+    kind: Literal["approved", "refused", "changed", "answered", "result"]
     tool: str = ""
 
 

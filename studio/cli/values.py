@@ -102,7 +102,8 @@ def _part(part: Any) -> dict[str, Any]:
         case ApprovalRequest():
             return {"type": part.type, "name": part.call.name, "arguments": _arguments(part.call.arguments)}
         case ApprovalResponse():
-            return {"type": part.type, "approved": part.approved, "name": part.call.name}
+            said = {"type": part.type, "approved": part.approved, "name": part.call.name}
+            return said if part.instead is None else {**said, "instead": _arguments(part.instead.arguments)}
         case Data():
             return {"type": part.type, "uri": part.uri, "media_type": part.media_type}
         case ErrorPart():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
+from studio.agents.pending import with_other_arguments
 from studio.assembly.people import QUESTION
 from studio.assembly.types import as_record
 from studio.document.model import Workflow
@@ -42,9 +43,10 @@ def answer_kind(data: Any, response_type: str) -> str:
 def answer_value(data: Any, response_type: str, answer: Any, workflow: Workflow) -> Any:
     """What the engine takes as the answer to a request with this ``data``.
 
-    An approval is a bool, or a mapping with ``approved`` and ``arguments`` (JSON text or an object); a call's answer is
-    its result; anything but a text may be given as text. Raises :class:`ValueProblem`, also for another type than the
-    one that was asked for and for a text that is none of the choices.
+    An approval is a bool, or a mapping with ``approved`` or ``arguments`` (JSON text or an object): other arguments
+    than those asked for refuse the call and make a new one. A call's answer is its result; anything but a text may be
+    given as text. Raises :class:`ValueProblem`, also for another type than the one that was asked for and for a text
+    that is none of the choices.
     """
     kind = answer_kind(data, response_type)
     if isinstance(data, ApprovalRequest) and not isinstance(answer, ApprovalResponse):
@@ -129,14 +131,24 @@ def _bool(text: str) -> bool:
 def _approval(request: ApprovalRequest, answer: Any) -> ApprovalResponse:
     if isinstance(answer, str):
         answer = _bool(answer)
-    approved = answer.get("approved") if isinstance(answer, Mapping) else answer
+    given = answer.get("arguments") if isinstance(answer, Mapping) else None
+    approved = answer.get("approved", None if given is None else True) if isinstance(answer, Mapping) else answer
     if not isinstance(approved, bool):
         raise ValueProblem(f"{_shown(answer)} neither approves nor refuses; true or false is wanted.")
-    if not isinstance(answer, Mapping):
+    if given is None or not approved:
         return ApprovalResponse(request.id, approved, request.call)
-    call = request.call
-    if answer.get("arguments") is not None:
-        given = answer["arguments"]
-        text = given if isinstance(given, str) else json.dumps(plain(given))
-        call = ToolCall(call.call_id, call.name, text, call.extra)
-    return ApprovalResponse(request.id, approved, call)
+    return with_other_arguments(request, _arguments(given))
+
+
+def _arguments(given: Any) -> str:
+    """Arguments as JSON text. Raises :class:`ValueProblem` unless they are an object."""
+    if isinstance(given, str):
+        try:
+            value = json.loads(given)
+        except ValueError as error:
+            raise ValueProblem(f"The arguments of a call are a JSON object: {error}.") from None
+    else:
+        value = plain(given)
+    if not isinstance(value, dict):
+        raise ValueProblem(f"The arguments of a call are a JSON object, not {_shown(value)}.")
+    return given if isinstance(given, str) else json.dumps(value, ensure_ascii=False)

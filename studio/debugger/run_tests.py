@@ -147,7 +147,7 @@ def _call(reply: Mapping[str, Any] | str) -> RecordedCall:
 
 def _answer(value: Any) -> Any:
     if isinstance(value, ApprovalResponse):
-        return {"approved": value.approved, "arguments": _json(value.call.arguments)}
+        return value.approved if value.instead is None else {"arguments": _json(value.instead.arguments)}
     if isinstance(value, ToolResult):
         return value.result
     return value_text(value) if hasattr(value, "text") else plain(value)

@@ -42,6 +42,10 @@ SCENARIOS: dict[str, tuple[list[Json], list[Turn]]] = {
         [calls("delete"), {"text": "done"}, {"text": "more"}],
         [Say("go"), Answer({"delete": True}), Say("and?")],
     ),
+    "approved with other arguments": (
+        [calls("delete"), {"text": "done"}],
+        [Say("go"), Answer({"delete": {"q": "y"}})],
+    ),
     "text before approval": (
         [calls("delete", text="I must."), {"text": "done"}],
         [Say("go"), Answer({"delete": True})],

@@ -327,12 +327,12 @@ async def test_approve_and_reject(log: Log, approved: bool) -> None:
     assert results(client) == ["2" if approved else "Error: Tool call invocation was rejected by user."]
 
 
-async def test_arguments_edited_by_the_person_are_used(log: Log) -> None:
+async def test_an_approval_with_other_arguments_runs_what_was_asked_for(log: Log) -> None:
     bot, client = looping(log, call(1), "done", tool=add_tool(log, approval="always"))
     session = bot.new_session()
     (request,) = (await bot.run([user("q")], session=session)).requests
     await bot.run([answer(request, arguments='{"a": 41}')], session=session)
-    assert results(client) == ["42"]
+    assert results(client) == ["2"]
 
 
 async def test_forged_approval_authorises_nothing(log: Log) -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
+from studio.agents.pending import with_other_arguments
 from studio.debugger.answers import ValueProblem, answer_kind, answer_value, input_value
 from studio.document.model import AgentNode, FunctionNode, TypeDecl, Workflow
 from studio.engine.values import Record
 
 CALL = ToolCall("c1", "mail", '{"to": "x"}')
 APPROVAL = ApprovalRequest("a1", CALL)
+CHANGED = with_other_arguments(APPROVAL, '{"to": "y"}')
 SCORE = TypeDecl.model_validate(
     {"name": "Score", "schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 )
@@ -35,12 +37,10 @@ def question(answer_type: str, *choices: str) -> Record:
         ("plain", "int", "4", 4),
         (APPROVAL, "content", True, ApprovalResponse("a1", True, CALL)),
         (APPROVAL, "content", "no", ApprovalResponse("a1", False, CALL)),
-        (
-            APPROVAL,
-            "content",
-            {"approved": True, "arguments": {"to": "y"}},
-            ApprovalResponse("a1", True, ToolCall("c1", "mail", '{"to": "y"}')),
-        ),
+        (APPROVAL, "content", {"approved": True, "arguments": {"to": "y"}}, CHANGED),
+        (APPROVAL, "content", {"arguments": '{"to": "y"}'}, CHANGED),
+        (APPROVAL, "content", {"arguments": {"to": "x"}}, ApprovalResponse("a1", True, CALL)),
+        (APPROVAL, "content", {"approved": False, "arguments": {"to": "y"}}, ApprovalResponse("a1", False, CALL)),
         (CALL, "content", "done", ToolResult("c1", "done")),
     ],
 )
@@ -61,7 +61,9 @@ def test_an_answer_becomes_what_the_request_wants(data: Any, response_type: str,
         (question("number"), '"4"'),
         (question("boolean"), 1),
         (APPROVAL, 5),
-        (APPROVAL, {"arguments": {}}),
+        (APPROVAL, {}),
+        (APPROVAL, {"arguments": [1]}),
+        (APPROVAL, {"arguments": "{broken"}),
     ],
 )
 def test_an_answer_that_does_not_fit_is_a_sentence(data: Any, answer: Any) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import agent_framework as af
@@ -47,9 +48,12 @@ class Say:
 
 @dataclass(frozen=True)
 class Answer:
-    """A turn that answers requests of the turn before by tool: True, False, or the text of a caller's result."""
+    """A turn that answers requests of the turn before by tool: True, False, or the text of a caller's result.
 
-    answers: Mapping[str, bool | str]
+    Arguments: an approval that carries them instead of those that were asked for.
+    """
+
+    answers: Mapping[str, bool | str | Json]
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,9 @@ def _framework_input(turn: Turn, requests: Sequence[af.Content]) -> list[af.Mess
             answer = turn.answers.get(request.function_call.name or "")  # type: ignore[union-attr]
             if answer is not None:
                 response = request.to_function_approval_response(bool(answer))
+                if isinstance(answer, dict):
+                    response.function_call = copy(response.function_call)
+                    response.function_call.arguments = json.dumps(answer)  # type: ignore[union-attr]
                 messages.append(af.Message(role="user", contents=[response]))
         elif (text := turn.answers.get(request.name or "")) is not None:
             result = af.Content.from_function_result(call_id=request.call_id or "", result=text, id=request.id)
@@ -270,7 +277,8 @@ def _our_input(turn: Turn, requests: Sequence[ApprovalRequest | ToolCall]) -> li
             continue
         answer = turn.answers[name]
         if isinstance(request, ApprovalRequest):
-            messages.append(Message("user", (ApprovalResponse(request.id, bool(answer), request.call),)))
+            call = replace(request.call, arguments=json.dumps(answer)) if isinstance(answer, dict) else request.call
+            messages.append(Message("user", (ApprovalResponse(request.id, bool(answer), call),)))
         else:
             messages.append(Message("tool", (ToolResult(request.call_id, answer),)))
     return messages

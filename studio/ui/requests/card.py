@@ -217,12 +217,16 @@ class ApprovalCard(RequestCard):
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
         self.column.addLayout(self._rows)
-        self._changed = Label(theme, tr("Arguments changed by you"), "small", "wait_t")
+        told = tr(
+            "Changed by you: an approval is bound to what was asked for, so that call is refused and a new one made."
+        )
+        self._changed = Prose(theme, told, "small", "wait_t", 15)
         self._changed.setContentsMargins(10, 5, 10, 0)
         self.column.addWidget(self._changed)
-        self._show_arguments(arguments_of(call.arguments if call is not None else "{}"))
         self._choice: bool | None = None
-        self.column.addLayout(self._make_buttons())
+        buttons = self._make_buttons()
+        self._show_arguments(arguments_of(call.arguments if call is not None else "{}"))
+        self.column.addLayout(buttons)
         hint = tr("If you refuse, the tool does not run and {name} is told so.").format(name=self.node_name)
         prose = Prose(theme, hint, "small", "muted", 15)
         prose.setContentsMargins(10, 0, 10, 9)
@@ -235,11 +239,11 @@ class ApprovalCard(RequestCard):
 
     def draft(self) -> object:
         if self._choice and self.arguments is not None:
-            return {"approved": True, "arguments": self.arguments}
+            return {"arguments": self.arguments}
         return MISSING if self._choice is None else self._choice
 
     def change_arguments(self, arguments: object) -> None:
-        """Other arguments for the call, approved with them; as they were asked for takes the change back."""
+        """Other arguments: the call is refused and made with these; as they were asked for takes the change back."""
         asked = arguments_of(self._call.arguments) if self._call is not None else {}
         self.arguments = arguments if isinstance(arguments, dict) and arguments != asked else None
         self._show_arguments(self.arguments or asked)
@@ -252,12 +256,12 @@ class ApprovalCard(RequestCard):
         from studio.ui.debug.value_dialog import ValueDialog  # few people change arguments
 
         asked = arguments_of(self._call.arguments) if self._call is not None else {}
-        hint = tr("A JSON object. The tool runs with these arguments instead of those that {name} asked for.")
+        hint = tr("A JSON object. What {name} asked for is refused, and {tool} is called with these arguments instead.")
         ValueDialog(
             self.theme,
             tr("Arguments of {tool}").format(tool=self._tool),
-            hint.format(name=self.node_name),
-            tr("Approve with these"),
+            hint.format(name=self.node_name, tool=self._tool),
+            tr("Call with these"),
             lambda given, _choice: self.change_arguments(given),
             value=self.arguments or dict(asked),
             as_json=True,
@@ -273,6 +277,9 @@ class ApprovalCard(RequestCard):
         for name, value in arguments.items():
             self._rows.addWidget(self._argument(name, value))
         self._changed.setVisible(self.arguments is not None)
+        words = tr("Approve") if self.arguments is None else tr("Call with these")
+        self.approve.setText(words)
+        self.approve.setAccessibleName(words)
 
     def choose(self, approved: bool) -> None:
         """Drafts the answer; the same again takes it back."""

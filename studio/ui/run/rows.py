@@ -73,6 +73,8 @@ def _said(workspace: Workspace, answer: AnswerView) -> str:
     match answer.kind:
         case "approved":
             return tr("you approved {tool}").format(tool=answer.tool)
+        case "changed":
+            return tr("you changed the call of {tool}").format(tool=answer.tool)
         case "refused":
             return tr("you refused {tool}").format(tool=answer.tool)
         case "result":

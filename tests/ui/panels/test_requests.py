@@ -245,12 +245,12 @@ def test_arguments_are_changed_and_approved_with_the_change(
     qtbot.addWidget(card)
     changed = {"topics": ["Market"], "depth": "one page"}
     card.change_arguments(changed)
-    assert card.draft() == {"approved": True, "arguments": changed}
+    assert (card.draft(), card.approve.text()) == ({"arguments": changed}, "Call with these")
     card.choose(False)
     assert card.draft() is False
     card.change_arguments({"topics": ["Market", "Policy"], "depth": "two pages"})
-    assert (card.arguments, card.draft()) == (None, False)
-    run.answer_drafts[approval().request] = {"approved": True, "arguments": changed}
+    assert (card.arguments, card.draft(), card.approve.text()) == (None, False, "Approve")
+    run.answer_drafts[approval().request] = {"arguments": changed}
     again = ApprovalCard(theme, workspace, approval())
     qtbot.addWidget(again)
-    assert again.draft() == {"approved": True, "arguments": changed}
+    assert again.draft() == {"arguments": changed}
