@@ -287,6 +287,8 @@ RUN = (
     Action("run.batch", "Run over a table…", "Run", 0, "", why_not=on_workflow,
            hint="Run the workflow for every row of a CSV or JSON lines file"),
     Action("run.input", "Go to the input field", "Run", 1, "", ("Ctrl+L",), why_not=on_tab),
+    Action("run.find_streams", "Find in streams…", "Run", 1, "own:search", why_not=on_workflow,
+           hint="Look through the streams of the shown superstep; Ctrl+F does it there"),
     Action("run.request", "Go to the open request", "Run", 1, "hand", ("Ctrl+Shift+A",), why_not=_waiting),
     Action("run.breakpoint", "Breakpoint on or off", "Run", 2, "own:octagon-on", ("F9",), ("Ctrl+Alt+B",),
            why_not=on_node, hint="Stop before the selected node runs"),

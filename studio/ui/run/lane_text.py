@@ -1,78 +1,51 @@
 """The text of a lane as lines: grows at the end without laying out again what stands above.
 
 Line breaking is greedy, so appended text can only change the last line: that line alone is laid out again. A lane is a
-list of blocks: paragraphs of answer, reasoning, prints, notes, errors, and boxes of tool calls.
+list of blocks: paragraphs of answer, reasoning, prints, notes, errors, and boxes of tool calls. The paragraph that is
+being written is plain; it is read as Markdown when it is finished.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
 from studio.bridge.run_views import StreamPiece
+from studio.ui.run.blocks import INSET_KINDS, Block
+from studio.ui.run.lane_fonts import LaneFonts, from_utf16
+from studio.ui.run.markdown import paragraph_blocks
+from studio.ui.run.paragraphs import Paragraph, Paragraphs
 
 LINE, BOX = 18, 26
 """Height of a line, and of a folded tool box, at a text scale of 100 %."""
+INSET = 8
 _GAP = 7
 _ABOVE = 2
-_INSET = 8
-
-Kind = Literal["text", "reasoning", "tool", "result", "print", "error", "note"]
-
-
-@dataclass(slots=True)
-class Block:
-    """One piece of a lane. ``lines`` are (start, end) offsets into ``text``, without the line break."""
-
-    kind: Kind
-    text: str = ""
-    title: str = ""
-    key: str = ""
-    result: str | None = None
-    """For a tool: what it gave."""
-    failed: bool = False
-    open: bool = False
-    lines: list[tuple[int, int]] = field(default_factory=list)
-    top: int = 0
-    height: int = 0
-
-    @property
-    def boxed(self) -> bool:
-        """Whether it is drawn as a box that can be opened."""
-        return self.kind == "tool"
-
-    @property
-    def shown(self) -> str:
-        """The text that lines refer to: of an open box, arguments and result."""
-        if not self.boxed:
-            return self.text
-        return f"{self.text}\n→ {self.result}" if self.result is not None else self.text
-
-    @property
-    def copied(self) -> str:
-        """The text that *Copy* takes."""
-        if not self.boxed:
-            return self.text
-        return f"{self.title}({self.text})" + (f" → {self.result}" if self.result is not None else "")
 
 
 class LaneText:
-    """Blocks with their places for one width. ``fonts`` gives the font of a kind."""
+    """Blocks with their places for one width."""
 
     def __init__(self, text_font: QFont, code_font: QFont) -> None:
         self.blocks: list[Block] = []
         self.line, self.box = LINE, BOX
-        self._fonts = {True: code_font, False: text_font}
+        self.fonts = LaneFonts(text_font, code_font)
         self._width = 0
         self._pieces = 0
         self._taken = 0
         self._tools: dict[str, Block] = {}
+        self._answer = ""
+        """The text piece that grows, or grew last."""
+        self._paragraphs = Paragraphs()
+        self._writing: Block | None = None
+        """The paragraph that is not finished; always the last block."""
         self.laid_out = 0
         """Characters laid out so far; a test counts that growth does not lay out everything again."""
+        self.first_changed = 0
+        """Index of the first block that :meth:`take` changed last."""
 
     @property
     def height(self) -> int:
@@ -81,7 +54,7 @@ class LaneText:
 
     def set_fonts(self, text_font: QFont, code_font: QFont, line: int = LINE, box: int = BOX) -> None:
         """Other fonts, heights of a line and a box: everything is laid out again."""
-        self._fonts = {True: code_font, False: text_font}
+        self.fonts = LaneFonts(text_font, code_font)
         self.line, self.box = line, box
         self._again()
 
@@ -91,27 +64,28 @@ class LaneText:
             self._width = width
             self._again()
 
-    def font_of(self, block: Block) -> QFont:
-        """The font of a block's lines."""
-        return self._fonts[block.kind in ("tool", "print")]
-
     def clear(self) -> None:
         """No blocks."""
         self.blocks.clear()
         self._tools.clear()
         self._pieces = self._taken = 0
+        self._answer, self._paragraphs, self._writing = "", Paragraphs(), None
 
-    def take(self, pieces: Sequence[StreamPiece]) -> int | None:
-        """Takes what is new in the pieces of an invocation. Returns the first y that changed, None if nothing did."""
-        changed: int | None = None
+    def take(self, pieces: Sequence[StreamPiece], *, finished: bool = False) -> int | None:
+        """Takes what is new in the pieces of an invocation; ``finished``: nothing follows. Returns the first y that
+        changed, None if nothing did."""
+        changed: list[int] = []
+        self.first_changed = len(self.blocks)
         if self._pieces and len(pieces) >= self._pieces:
-            changed = self._grow(pieces[self._pieces - 1])
+            changed += self._grow(pieces[self._pieces - 1])
         for piece in pieces[self._pieces :]:
-            at = self._add(piece)
-            changed = at if changed is None else min(changed, at)
+            changed += self._end_answer()
+            changed.append(self._add(piece))
+        if finished:
+            changed += self._end_answer()
         if pieces:
             self._pieces, self._taken = len(pieces), len(pieces[-1].text)
-        return changed
+        return min(changed, default=None)
 
     def toggle(self, block: Block) -> None:
         """Opens or folds a box."""
@@ -131,33 +105,59 @@ class LaneText:
         """Where the lines of a block begin, below its top."""
         return self.box if block.boxed else 0
 
+    def left(self, block: Block) -> int:
+        """Where the lines of a block begin, right of the edge."""
+        return (INSET if block.kind in INSET_KINDS else 0) + (block.indent + block.quoted) * self.line
+
+    def offset_at(self, block: Block, line: int, x: float) -> int:
+        """The offset in the shown text that is nearest to a place in a line, ``x`` from where lines begin."""
+        start, end = block.lines[line]
+        shown = block.shown[start:end]
+        layout = QTextLayout(shown, self.fonts.font(block))
+        layout.setFormats(self.fonts.formats(block, start, end))
+        layout.beginLayout()
+        found = layout.createLine()
+        if not found.isValid():
+            return start
+        found.setLineWidth(1e6)
+        layout.endLayout()
+        return start + from_utf16(shown, found.xToCursor(x))
+
+    # ----------------------------------------------------------------------------------------------- new pieces
+
     def _add(self, piece: StreamPiece) -> int:
         if piece.kind in ("result", "error") and piece.key in self._tools:
             block = self._tools[piece.key]
             block.result, block.failed = piece.text, piece.kind == "error"
-            if block.open:
-                self._lay_out(block)
-                self._stack(self.blocks.index(block))
-            return block.top
-        block = Block(piece.kind, piece.text, piece.title, piece.key)
+            return self._box_changed(block)
+        if piece.kind == "text":
+            at = self.height
+            self._paragraphs = Paragraphs()
+            return min(self._grow_answer(piece.text), default=at)
+        block = Block(piece.kind, piece.text, piece.title, piece.key, gap=_GAP)
         if piece.kind == "result":
             block = Block("tool", "", piece.title, piece.key, piece.text)
         if block.boxed and piece.key:
             self._tools[piece.key] = block
-        self.blocks.append(block)
-        self._lay_out(block)
-        self._stack(len(self.blocks) - 1)
+        self._append((block,))
         return block.top
 
-    def _grow(self, piece: StreamPiece) -> int | None:
+    def _grow(self, piece: StreamPiece) -> list[int]:
         if len(piece.text) <= self._taken:
-            return None
+            return []
+        if piece.kind == "text":
+            return self._grow_answer(piece.text)
         if piece.kind in ("tool", "result"):
-            return self._grow_box(piece)
-        block = self.blocks[-1]
+            return [self._grow_box(piece)]
+        return [self._grow_block(self.blocks[-1], piece.text)]
+
+    def _grow_block(self, block: Block, text: str) -> int:
+        self.first_changed = min(self.first_changed, len(self.blocks) - 1)
+        while block.lines and block.lines[-1][0] > len(text):  # an empty last line that is not there any more
+            block.lines.pop()
         kept = max(0, len(block.lines) - 1)
         start = block.lines[kept][0] if block.lines else 0
-        block.text = piece.text
+        block.text = text
         del block.lines[kept:]
         self._break(block, start)
         self._measure(block)
@@ -169,10 +169,62 @@ class LaneText:
             block.text = piece.text
         else:
             block.result = piece.text
+        return self._box_changed(block)
+
+    def _box_changed(self, block: Block) -> int:
+        index = self.blocks.index(block)
+        self.first_changed = min(self.first_changed, index)
         if block.open:
             self._lay_out(block)
-            self._stack(self.blocks.index(block))
+            self._stack(index)
         return block.top
+
+    # ------------------------------------------------------------------------------------------------ the answer
+
+    def _grow_answer(self, text: str) -> list[int]:
+        """Takes the whole answer so far: finished paragraphs are read as Markdown, the last one grows as it is."""
+        self._answer = text
+        changed = [self._finish(paragraph) for paragraph in self._paragraphs.feed(text)]
+        rest = text[self._paragraphs.start :]
+        if not rest.strip():
+            return changed
+        writing = self._writing
+        if writing is None:
+            self._writing = writing = Block("code" if self._paragraphs.code else "text", rest)
+            self._append((writing,))
+            return [*changed, writing.top]
+        return [*changed, self._grow_block(writing, rest)]
+
+    def _end_answer(self) -> list[int]:
+        """Nothing follows in the answer: its last paragraph is finished, too."""
+        if self._paragraphs.start == len(self._answer):
+            return []
+        return [self._finish(paragraph) for paragraph in self._paragraphs.end(self._answer)]
+
+    def _finish(self, paragraph: Paragraph) -> int:
+        """Puts a finished paragraph where it was written."""
+        writing, self._writing = self._writing, None
+        made = [Block("code", paragraph.text)] if paragraph.code else paragraph_blocks(paragraph.text)
+        for block, after in pairwise(made):
+            block.gap = _GAP if "code" in (block.kind, after.kind) else 0
+        made[-1].gap = _GAP
+        if writing is not None:
+            if len(made) == 1 and made[0].kind == writing.kind and not _dressed(made[0]):
+                writing.gap = _GAP
+                return self._grow_block(writing, made[0].text)
+            self.blocks.pop()
+        self._append(made)
+        return made[0].top
+
+    def _append(self, blocks: Iterable[Block]) -> None:
+        index = len(self.blocks)
+        self.first_changed = min(self.first_changed, index)
+        self.blocks.extend(blocks)
+        for block in self.blocks[index:]:
+            self._lay_out(block)
+        self._stack(index)
+
+    # ---------------------------------------------------------------------------------------------------- layout
 
     def _again(self) -> None:
         for block in self.blocks:
@@ -189,7 +241,7 @@ class LaneText:
         if block.boxed:
             block.height = self.box + (len(block.lines) * self.line + 4 if block.open else 0) + _GAP
         else:
-            block.height = len(block.lines) * self.line + (_GAP if block.kind != "text" else 0)
+            block.height = len(block.lines) * self.line + block.gap
 
     def _stack(self, index: int) -> None:
         y = self.blocks[index - 1].top + self.blocks[index - 1].height if index else 0
@@ -204,10 +256,10 @@ class LaneText:
         if self._width <= 0:
             return
         text = block.shown
-        width = self._width - (2 * _INSET if block.kind in ("tool", "print", "error") else 0)
+        width = max(self.line, self._width - self.left(block) - (INSET if block.kind in INSET_KINDS else 0))
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        font = self.font_of(block)
+        font = self.fonts.font(block)
         self.laid_out += len(text) - start
         while True:
             end = text.find("\n", start)
@@ -215,6 +267,8 @@ class LaneText:
             before = len(block.lines)
             layout = QTextLayout(paragraph, font)
             layout.setTextOption(option)
+            if block.spans:
+                layout.setFormats(self.fonts.formats(block, start, start + len(paragraph)))
             layout.beginLayout()
             while (line := layout.createLine()).isValid():
                 line.setLineWidth(width)
@@ -228,8 +282,6 @@ class LaneText:
             start = end + 1
 
 
-def from_utf16(text: str, position: int) -> int:
-    """Qt counts UTF-16 units, Python counts characters: they differ after an emoji."""
-    if text.isascii() or max(text, default="") <= "\uffff":
-        return position
-    return len(text.encode("utf-16-le")[: 2 * position].decode("utf-16-le", "ignore"))
+def _dressed(block: Block) -> bool:
+    """Whether a paragraph looks other than it was written."""
+    return bool(block.spans or block.marker or block.heading or block.quoted or block.indent)

@@ -11,13 +11,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QTextLayout,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
 from studio.bridge.run_views import InvocationView
+from studio.ui.run.hits import Hits
 from studio.ui.run.lane_paint import EDGE, LanePainter
-from studio.ui.run.lane_text import LaneText, from_utf16
+from studio.ui.run.lane_text import LaneText
 from studio.ui.run.selection import Selection, Spot
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -36,6 +36,8 @@ class LaneView(QAbstractScrollArea):
         self.text = LaneText(self._painter.text_font, self._painter.code_font)
         self._dress()
         self.selection = Selection()
+        self.hits = Hits()
+        """What *Find* found here."""
         self._view: InvocationView | None = None
         self._following = True
         self._scrolling = False
@@ -85,8 +87,8 @@ class LaneView(QAbstractScrollArea):
             self.viewport().update()
 
     def refresh(self) -> None:
-        """Shows what is new; only remembers it while the lane cannot be seen."""
-        if self.isVisible() and not self.viewport().visibleRegion().isEmpty():
+        """Shows what is new; only remembers it while the lane cannot be seen, unless something is looked for."""
+        if self.hits.looking or (self.isVisible() and not self.viewport().visibleRegion().isEmpty()):
             self._sync()
         else:
             self._stale = True
@@ -97,13 +99,37 @@ class LaneView(QAbstractScrollArea):
         self._follow.hide()
         self._to_end()
 
+    def look_for(self, needle: str) -> None:
+        """Marks a text wherever it stands; "" ends that."""
+        self._sync()
+        self.hits.look_for(needle, self.text)
+        self.viewport().update()
+
+    def go_to_hit(self, index: int) -> None:
+        """Goes to one of the places that were found, and stops following. -1: the user is in another lane."""
+        self.hits.current = index
+        self.viewport().update()
+        if index < 0:
+            return
+        hit = self.hits.found[index]
+        block = self.text.blocks[hit.block]
+        if block.boxed and not block.open and hit.end:
+            self.text.toggle(block)
+        line = next((i for i, (_, end) in enumerate(block.lines) if hit.start < end), 0) if hit.end else 0
+        y = block.top + (self.text.text_top(block) if hit.end else 0) + line * self.text.line
+        self._following = False
+        self._fit()
+        bar, page = self.verticalScrollBar(), self.viewport().height()
+        if not bar.value() <= y <= bar.value() + page - self.text.line:
+            bar.setValue(y - page // 3)
+
     def selected_text(self) -> str:
         """What is selected."""
         return self.selection.text(self.text)
 
     def copy(self) -> None:
         """Copies the selection, or everything if nothing is selected."""
-        text = self.selected_text() or "\n".join(b.copied for b in self.text.blocks)
+        text = self.selected_text() or _as_written(self._view, self.text)
         QGuiApplication.clipboard().setText(text)
 
     def select_all(self) -> None:
@@ -142,7 +168,9 @@ class LaneView(QAbstractScrollArea):
             painter.drawText(area, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop), self._hint)
             return
         scrolled, area = self.verticalScrollBar().value(), self.viewport().rect()
-        self._painter.paint(painter, self.text, event.rect(), scrolled, area.width(), self.selection, self._caret)
+        self._painter.paint(
+            painter, self.text, event.rect(), scrolled, area.width(), self.selection, self.hits, self._caret
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or not self.text.blocks:
@@ -207,24 +235,17 @@ class LaneView(QAbstractScrollArea):
             return index, 0
         if y >= block.top + block.height and index == len(self.text.blocks) - 1:
             return index, len(block.shown)
-        start, end = block.lines[self.text.line_at(block, y)]
-        shown = block.shown[start:end]
-        layout = QTextLayout(shown, self.text.font_of(block))
-        layout.beginLayout()
-        line = layout.createLine()
-        if not line.isValid():
-            return index, start
-        line.setLineWidth(1e6)
-        layout.endLayout()
-        indent = EDGE + (8 if block.kind in ("tool", "print", "error") else 0)
-        return index, start + from_utf16(shown, line.xToCursor(point.x() - indent))
+        left = EDGE + self.text.left(block)
+        return index, self.text.offset_at(block, self.text.line_at(block, y), point.x() - left)
 
     def _sync(self) -> None:
         if self._view is None:
             self._fit()
             return
-        changed = self.text.take(self._view.pieces)
         caret = self._grows
+        changed = self.text.take(self._view.pieces, finished=not caret)
+        if changed is not None:
+            self.hits.look_again(self.text, self.text.first_changed)
         if changed is None and caret == self._caret:
             return
         self._caret = caret
@@ -279,3 +300,15 @@ class LaneView(QAbstractScrollArea):
     def _dress(self) -> None:
         made = self._painter
         self.text.set_fonts(made.text_font, made.code_font, made.line, made.box)
+
+
+def _as_written(view: InvocationView | None, text: LaneText) -> str:
+    """All of a lane: the answer as the model wrote it, with its Markdown, and tool calls with their results."""
+    boxes = {block.key: block.copied for block in text.blocks if block.boxed}
+    parts: list[str] = []
+    for piece in view.pieces if view is not None else ():
+        if piece.kind in ("tool", "result") or (piece.kind == "error" and piece.key):
+            parts.append(boxes.pop(piece.key, ""))
+        else:
+            parts.append(piece.text)
+    return "\n".join(part for part in parts if part)

@@ -157,6 +157,7 @@ class Lanes(QScrollArea):
         self._missing: list[InvocationView] = []
         """Invocations whose lanes are made in the next turns."""
         self._workspace: Workspace | None = None
+        self._needle = ""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._add_some)
@@ -204,6 +205,8 @@ class Lanes(QScrollArea):
             lane = Lane(self._theme, self._workspace, view, self)
             self.lanes[view.invocation] = lane
             self._row.addWidget(lane, 1)
+            if self._needle:
+                lane.view.look_for(self._needle)
         for i, lane in enumerate(self.lanes.values()):
             lane.set_divided(i > 0)
         if self._missing:
@@ -217,3 +220,35 @@ class Lanes(QScrollArea):
             lane = self.lanes.get(key)
             if lane is not None:
                 lane.refresh()
+
+    # ------------------------------------------------------------------------------------------------------ find
+
+    def look_for(self, needle: str) -> None:
+        """Marks a text in all lanes, also in those that come later; "" ends that."""
+        self._needle = needle
+        for lane in self.lanes.values():
+            lane.view.look_for(needle)
+
+    def hit_place(self) -> tuple[int, int]:
+        """Where the user is among all places, from 1 on (0: at none), and how many there are."""
+        at = total = 0
+        for lane in self.lanes.values():
+            hits = lane.view.hits
+            if hits.current >= 0:
+                at = total + hits.current + 1
+            total += len(hits.found)
+        return at, total
+
+    def step_hit(self, by: int) -> None:
+        """Goes to the next (1) or previous (-1) place, from the last one to the first."""
+        at, total = self.hit_place()
+        if not total:
+            return
+        wanted = (at - 1 + by) % total if at else 0 if by > 0 else total - 1
+        for lane in self.lanes.values():
+            count = len(lane.view.hits.found)
+            here = 0 <= wanted < count
+            if here:
+                self.ensureWidgetVisible(lane, 0, 0)
+            lane.view.go_to_hit(wanted if here else -1)
+            wanted -= count

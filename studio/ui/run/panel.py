@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
@@ -12,6 +13,7 @@ from studio.ui.run.failure_bar import FailureBar
 from studio.ui.run.lanes import Lanes, run_time
 from studio.ui.run.outputs import OutputsView
 from studio.ui.run.rows import outputs_shown, rows
+from studio.ui.run.stream_search import StreamSearch
 from studio.ui.run.superstep_list import SuperstepList
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -55,6 +57,8 @@ class RunPanel(Panel):
         column.setSpacing(0)
         self.failure = FailureBar(theme)
         column.addWidget(self.failure)
+        self.search = StreamSearch(theme, self.lanes)
+        column.addWidget(self.search)
         column.addWidget(self._right, 1)
         self._splitter.addWidget(right)
         self._splitter.setStretchFactor(0, 0)
@@ -82,6 +86,35 @@ class RunPanel(Panel):
         """Shows the lanes of a superstep, or with 0 the outputs."""
         self._on_list_chosen(number)
         self._show_list()
+
+    def can_find(self) -> bool:
+        """Whether there are streams to look through."""
+        return self._stack.currentIndex() == 1 and self._right.currentWidget() is self.lanes
+
+    def find_in_streams(self) -> None:
+        """Opens the search; where outputs are shown, in the streams of the last superstep."""
+        if not self.can_find() and self.workspace is not None and self.workspace.run.supersteps:
+            self.show_superstep(self.workspace.run.supersteps[-1].number)
+        if self.can_find():
+            self.search.begin()
+
+    def event(self, event: QEvent) -> bool:
+        # With the focus in here, Ctrl+F means these streams, not the workflow.
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.matches(QKeySequence.StandardKey.Find)
+            and self.can_find()
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Find) and self.can_find():
+            self.find_in_streams()
+        else:
+            super().keyPressEvent(event)
 
     def enter(self, workspace: Workspace) -> None:
         workspace.run.updated.connect(self._on_run_updated)
@@ -139,10 +172,12 @@ class RunPanel(Panel):
         if self._shown == 0 and outputs_shown(workspace):
             self.outputs.show_outputs(workspace)
             self._right.setCurrentWidget(self.outputs)
+            self.search.close_search()
             return
         step = next((s for s in reversed(workspace.run.supersteps) if s.number == self._shown), None)
         self.lanes.show_invocations(workspace, step.invocations if step is not None else (), anew=anew)
         self._right.setCurrentWidget(self.lanes)
+        self.search.refresh()
 
     def _on_list_chosen(self, number: int) -> None:
         if self.workspace is None:
@@ -160,6 +195,7 @@ class RunPanel(Panel):
             self._show_all()
         if update.invocations:
             self.lanes.refresh(update.invocations)
+            self.search.refresh()
 
     def _touches(self, update: RunUpdate) -> bool:
         return bool(update.supersteps) or update.queued or update.requests or self._shows_outputs(update)

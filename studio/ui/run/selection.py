@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.ui.run.lane_text import Block, LaneText
+from studio.ui.run.blocks import Block
+from studio.ui.run.lane_text import LaneText
 
 Spot = tuple[int, int]
 """Index of a block, offset into its shown text."""
@@ -59,5 +60,6 @@ class Selection:
             shown = block.shown
             start = first[1] if index == first[0] else 0
             end = last[1] if index == last[0] else len(shown)
-            parts.append((block, shown[start:end]))
+            marker = f"{block.marker} " if block.marker and not start else ""
+            parts.append((block, marker + shown[start:end]))
         return "\n".join(part for _, part in parts)

@@ -142,6 +142,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.restart": on_page(window, lambda page: page.workspace.run.restart()),
         "run.retry": on_page(window, lambda page: page.workspace.run.retry()),
         "run.input": window.focus_input,
+        "run.find_streams": partial(_find_in_streams, window),
         "run.request": partial(_show_and_focus, window, "requests"),
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
         "checkpoint.restore": window.sides.timeline.restore,
@@ -258,6 +259,11 @@ def _find(window: MainWindow, *, replacing: bool = False) -> None:
     chosen = selected_text(window.focusWidget())
     window.sides.show_panel("find")
     window.sides.find.begin(chosen, replacing=replacing)
+
+
+def _find_in_streams(window: MainWindow) -> None:
+    window.sides.show_panel("run")
+    window.sides.run.find_in_streams()
 
 
 def _rename_all(window: MainWindow, page: WorkflowPage) -> None:
