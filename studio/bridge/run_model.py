@@ -10,7 +10,6 @@ from studio.bridge.commands import why_not
 from studio.bridge.run_edits import RunEdits
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
-from studio.debugger.comparison import Comparison
 from studio.debugger.forks import QueueEdits
 from studio.debugger.mapping import NodeMapping
 from studio.debugger.session import RunSession
@@ -213,17 +212,6 @@ class RunModel(RunEdits):
             self.failed_to_start.emit(f"{view.name} is at work in {view.elsewhere}. Stop it there first.")
         elif view is not None and self._may("restore"):
             self._move(lambda: self._delete(branch))
-
-    def comparison(self, checkpoint: str) -> Comparison | None:
-        """How the drawing differs from the one of a checkpoint. None: not known yet; ``updated`` follows."""
-        services = self._services
-        if services is None or self._tree.record_of(checkpoint) is None:
-            return None
-        known = self._comparisons.get(checkpoint) if self._compared_with is services.document() else None
-        if known is None and checkpoint not in self._comparing:
-            self._comparing.add(checkpoint)
-            self._tasks.turn(lambda: self._compare(checkpoint))
-        return known
 
     def fork_mapped(self, checkpoint: str, mapping: NodeMapping) -> None:
         """Runs a new branch on the drawing as it is now, from a checkpoint of an older drawing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
@@ -11,12 +11,13 @@ from studio.bridge.run_bundles import RunBundles
 from studio.bridge.run_services import RunServices
 from studio.checkpoints import Checkpoint, CheckpointNotFound
 from studio.debugger.branches import Stretch, replay
-from studio.debugger.effects import Effect, outside_effects
+from studio.debugger.comparison import Ahead, Comparison, ahead_of
+from studio.debugger.effects import Effect, outside_effects, sentence
 from studio.debugger.forks import EditProblem, QueueEdits, fork_checkpoint, state_value
 from studio.debugger.recorded_runs import recorded_after
 from studio.debugger.recording import Tape
 from studio.debugger.traces import StepTrace, TraceFolder
-from studio.document.model import Workflow
+from studio.document.model import SubWorkflowNode, Workflow
 
 if TYPE_CHECKING:
     from studio.debugger.details import Details
@@ -30,6 +31,7 @@ class RunMoments(RunBundles):
         self._effects: dict[str, tuple[Effect, ...]] = {}
         self._effects_of: Workflow | None = None
         self._looked_into: set[str] = set()
+        self._asked: tuple[str, Callable[[Ahead], object]] | None = None
         super().__init__(services, parent)
 
     def details(self, checkpoint: str) -> Details | None:
@@ -47,6 +49,46 @@ class RunMoments(RunBundles):
         if checkpoint not in self._effects:
             self._look_into(checkpoint)
         return self._effects.get(checkpoint)
+
+    def comparison(self, checkpoint: str) -> Comparison | None:
+        """How the drawing differs from the one of a checkpoint. None: not known yet; ``updated`` follows."""
+        services = self._services
+        if services is None or self._tree.record_of(checkpoint) is None:
+            return None
+        known = self._comparisons.get(checkpoint) if self._compared_with is services.document() else None
+        if known is None and checkpoint not in self._comparing:
+            self._comparing.add(checkpoint)
+            self._tasks.turn(lambda: self._compare(checkpoint))
+        return known
+
+    def look_ahead(self, checkpoint: str, told: Callable[[Ahead], object]) -> None:
+        """Calls ``told`` with what a person must know before a run goes on from here: at once if it is known. Asked
+        again before it is known, only the last one is told."""
+        links = self._services is not None and _links(self._services.document())
+        if links:  # a linked file may have changed since the last look
+            self._comparisons.pop(checkpoint, None)
+        found, effects = self.comparison(checkpoint), self.effects(checkpoint)
+        if self._services is None or (found is not None and effects is not None):
+            told(ahead_of(found, sentence(effects or ())))
+            return
+        asked, self._asked = self._asked, (checkpoint, told)
+        if asked is None:
+            self._tasks.turn(self._tell_ahead)
+
+    async def _tell_ahead(self) -> None:
+        """After the turns that :meth:`comparison` and :meth:`effects` began."""
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        checkpoint, told = asked
+        try:
+            found = await self._compared(checkpoint)
+        except CheckpointNotFound:
+            self._fail("This checkpoint is no longer in the file.")
+            return
+        if checkpoint not in self._effects:
+            await self._read_moment(checkpoint)
+        told(ahead_of(found, sentence(self._effects.get(checkpoint, ()))))
 
     def _look_into(self, checkpoint: str) -> None:
         if self._services is not None and checkpoint not in self._looked_into:
@@ -128,3 +170,8 @@ class RunMoments(RunBundles):
     def state_values(self, texts: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
         """Typed texts as values of shared state. Raises :class:`studio.debugger.forks.EditProblem`."""
         return {key: state_value(key, text, before.get(key)) for key, text in texts.items()}
+
+
+def _links(document: Workflow) -> bool:
+    """Whether a drawing has a sub-workflow that is read from a file."""
+    return any(isinstance(node, SubWorkflowNode) and node.path is not None for node in document.nodes)

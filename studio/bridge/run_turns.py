@@ -21,8 +21,7 @@ from studio.bridge.shown_run import ShownRun
 from studio.checkpoints import Checkpoint, CheckpointNotFound, RunRecord, RunStore
 from studio.debugger.answers import ValueProblem, input_value
 from studio.debugger.branches import replay
-from studio.debugger.comparison import Comparison, old_document
-from studio.debugger.drift import compare
+from studio.debugger.comparison import Comparison, drift_of, old_document
 from studio.debugger.forks import QueueEdits
 from studio.debugger.holds import Stop
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
@@ -279,7 +278,11 @@ class RunTurns(ShownRun):
             signature = await self._services.signature(document)
             old = await old_document(store, record.document_fingerprint if record is not None else "")
             same = not signature or signature == loaded.signature
-            drift = await asyncio.to_thread(compare, old, document, same_graph=same) if old is not None else None
+            drift = None
+            if old is not None and record is not None:
+                drawing = await self._services.fingerprint(document)
+                runs_alike = drawing in ("", record.document_fingerprint)
+                drift = await asyncio.to_thread(drift_of, old, document, same_graph=same, same_run=runs_alike)
             self._comparisons[checkpoint] = Comparison(loaded, old, drift)
         return self._comparisons[checkpoint]
 

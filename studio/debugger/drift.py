@@ -54,6 +54,8 @@ class Drift:
     same_graph: bool = True
     other: bool = False
     """Something differs that belongs to no node: limits, shared state, outputs."""
+    linked: bool = False
+    """The drawings are the same, but a workflow file that they link is not what it was."""
 
     def of(self, *kinds: Kind) -> list[NodeDrift]:
         """The nodes of these kinds."""
@@ -67,7 +69,8 @@ class Drift:
     @property
     def differs(self) -> bool:
         """Whether anything is not as it was."""
-        return bool(self.of("changed", "renamed", "removed", "added") or self.edges_gone or self.edges_new)
+        nodes = self.of("changed", "renamed", "removed", "added")
+        return bool(nodes or self.edges_gone or self.edges_new or self.linked)
 
     def sentences(self) -> list[str]:
         """What a person must know before going on, "1 prompt differs: Tech research."."""
@@ -90,6 +93,8 @@ class Drift:
             found.append(f"{text}.")
         if self.other and not found:
             found.append("Settings of the workflow differ.")
+        if self.linked:
+            found.append("A linked workflow file has changed.")
         return found
 
     def note(self) -> str:
@@ -101,6 +106,8 @@ class Drift:
         parts += [_renaming(n) for n in self.of("renamed")]
         if not parts and (self.edges_gone or self.edges_new):
             parts = ["edges changed"]
+        if self.linked:
+            parts.append("linked file changed")
         return ", ".join(parts[:2]) + (f" and {len(parts) - 2} more" if len(parts) > 2 else "")
 
 

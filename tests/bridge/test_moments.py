@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from studio.bridge.workspaces import Workspaces
 from studio.checkpoints import SqliteStore
+from studio.debugger.comparison import Ahead
 from studio.debugger.forks import QueueEdits
 from studio.debugger.states import RunState
-from studio.document.model import AgentNode, FunctionNode, Workflow
+from studio.document.model import (
+    AgentNode,
+    DirectEdge,
+    FunctionNode,
+    OfflineScript,
+    SubWorkflowNode,
+    TemplateNode,
+    Workflow,
+)
 from studio.engine import Context, FunctionExecutor
 from studio.engine import Workflow as Graph
+from studio.files import write_workflow
 
 from tests.bridge import test_run_model as desks
 from tests.bridge.conftest import OnLoop
@@ -132,3 +144,43 @@ def test_the_checkpoint_before_a_message_and_before_an_error(on_loop: OnLoop) ->
         assert "wants a number" in found[-1][2]
 
     on_desk(on_loop, failing, script)
+
+
+def test_a_changed_linked_file_is_known_before_a_run_goes_on(on_loop: OnLoop, tmp_path: Path) -> None:
+    inner = Workflow(id="in", name="In", start="t", nodes=(TemplateNode(id="t", name="T", text="first {input}"),))
+    file = tmp_path / "inner.workflow.json"
+    write_workflow(inner, file)
+    outer = Workflow(
+        id="outer",
+        name="Outer",
+        start="s",
+        nodes=(SubWorkflowNode(id="s", name="S", path=file.name), AgentNode(id="a", name="A")),
+        edges=(DirectEdge(id="e", source="s", target="a"),),
+        offline=OfflineScript(),
+    )
+
+    async def main() -> None:
+        workspaces = Workspaces()
+        workspace = workspaces.open(outer, tmp_path / "outer.workflow.json")
+        try:
+            run, told = workspace.run, list[Ahead]()
+            run.run("x")
+            await until(lambda: run.state is S.COMPLETED, 10)
+            point = run.checkpoints[0].checkpoint
+            run.look_ahead(point, told.append)
+            await until(lambda: len(told) == 1, 10)
+            assert not told[0]
+            assert told[0].old is not None
+            write_workflow(
+                inner.model_copy(update={"nodes": (TemplateNode(id="t", name="T", text="second {input}"),)}), file
+            )
+            run.look_ahead(point, told.append)
+            await until(lambda: len(told) == 2, 10)
+            assert told[1].differs == ("A linked workflow file has changed.",)
+            run.fork(point)
+            await until(lambda: len(run.branches) == 2 and run.state is S.COMPLETED, 10)
+            assert run.branches[1].note == "linked file changed at 0"
+        finally:
+            await workspaces.close_all()
+
+    on_loop(main)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.agents.messages import Message
 from studio.bridge.workspace import Workspace
+from studio.debugger.comparison import Ahead
 from studio.debugger.details import Details
-from studio.debugger.effects import sentence
 from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.run_comparison import shown_value
 from studio.document.edits import Batch, SetFields
@@ -30,10 +30,12 @@ class ForkSheet(QDialog):
     """What is left as it was stays as it was; *Fork* runs a new branch, the checkpoint itself never changes."""
 
     def __init__(
-        self, theme: Theme, workspace: Workspace, checkpoint: str, found: Details, parent: QWidget | None = None
-    ) -> None:
+        self, theme: Theme, workspace: Workspace, checkpoint: str, found: Details, ahead: Ahead,
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._theme, self._workspace, self._checkpoint, self._found = theme, workspace, checkpoint, found
+        self._ahead = ahead
         self.texts: dict[str, TextBox] = {}
         self.state: dict[str, TextBox] = {}
         self.talk: dict[tuple[str, int], TextBox] = {}
@@ -109,9 +111,12 @@ class ForkSheet(QDialog):
         end.setSpacing(6)
         self.problem.hide()
         end.addWidget(self.problem)
-        warning = sentence(self._workspace.run.effects(self._checkpoint) or ())
-        if warning:
-            end.addWidget(Prose(self._theme, warning, "body", "wait_t", 17))
+        if self._ahead.differs:
+            text = tr("The drawing has changed since this run: {what} The fork uses it as it is now.")
+            what = " ".join(self._ahead.differs)
+            end.addWidget(Prose(self._theme, text.format(what=what), "body", "wait_t", 17))
+        if self._ahead.outside:
+            end.addWidget(Prose(self._theme, self._ahead.outside, "body", "wait_t", 17))
             end.addWidget(self.recorded)
         row = QHBoxLayout()
         row.setSpacing(6)
@@ -179,26 +184,12 @@ class ForkSheet(QDialog):
                     self.talk[memory.node, place] = self._box(section, name, message.text)
 
 
-class _Opener(QObject):
-    """Waits until it is known what the checkpoint holds."""
-
-    def __init__(self, theme: Theme, workspace: Workspace, checkpoint: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme, self._workspace, self._checkpoint, self._over = theme, workspace, checkpoint, parent
-        workspace.run.updated.connect(self._on_run_updated)
-
-    def _on_run_updated(self, _update: object) -> None:
-        found = self._workspace.run.details(self._checkpoint)
-        if found is not None:
-            self._workspace.run.updated.disconnect(self._on_run_updated)
-            ForkSheet(self._theme, self._workspace, self._checkpoint, found, self._over).open()
-            self.deleteLater()
-
-
 def open_fork_sheet(theme: Theme, workspace: Workspace, checkpoint: str, parent: QWidget) -> None:
-    """Opens the sheet as soon as it is known what the checkpoint holds, without blocking."""
-    found = workspace.run.details(checkpoint)
-    if found is not None:
-        ForkSheet(theme, workspace, checkpoint, found, parent).open()
-    else:
-        _Opener(theme, workspace, checkpoint, parent)
+    """Opens the sheet as soon as it is known what the checkpoint holds and what differs, without blocking."""
+
+    def told(ahead: Ahead) -> None:
+        found = workspace.run.details(checkpoint)
+        if found is not None:
+            ForkSheet(theme, workspace, checkpoint, found, ahead, parent).open()
+
+    workspace.run.look_ahead(checkpoint, told)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import CheckpointView, QueuedView
 from studio.bridge.workspace import Workspace
+from studio.debugger.comparison import NOT_KEPT
 from studio.debugger.effects import sentence
 from studio.ui.dialogs.fork_sheet import open_fork_sheet
 from studio.ui.dialogs.mapping_sheet import open_mapping_sheet
@@ -20,7 +21,7 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
-from studio.ui.widgets.restoring import ask_fork, ask_restore
+from studio.ui.widgets.restoring import ask_fork, ask_restore, ask_resume
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.sources import source_name, target_names
 from studio.ui.widgets.text_fields import LineField, TextBox
@@ -80,7 +81,7 @@ class CheckpointPage(InspectorPage):
 
     def restore(self) -> None:
         """Shows the moment of this checkpoint; asks first if that stops a run."""
-        ask_restore(self, self.workspace, self._id)
+        ask_restore(self.theme, self, self.workspace, self._id)
 
     def fork(self) -> None:
         """Runs a new branch, with the texts that were changed here; asks first if that reaches outside."""
@@ -94,7 +95,7 @@ class CheckpointPage(InspectorPage):
 
     def resume(self) -> None:
         """Goes on with the interrupted branch of this checkpoint, on the branch itself."""
-        self.workspace.run.resume(self._view().branch)
+        ask_resume(self.theme, self, self.workspace, self._view().branch)
 
     def _add_mark_fields(self) -> None:
         """Name, pin and note: kept when the field is left."""
@@ -187,7 +188,7 @@ class CheckpointPage(InspectorPage):
         if found is None:
             return
         if found.drift is None:
-            text = tr("The drawing of this run was not kept; prompts cannot be compared.")
+            text = NOT_KEPT
             section.add(Check(self.theme, "own:info", "run_t", text, "text2"))
             return
         sentences = found.drift.sentences()

@@ -46,7 +46,7 @@ def branch_entries(panel: TimelinePanel, track: Track) -> list[Entry]:
     busy = tr("It is at work in {owner}.").format(owner=elsewhere) if elsewhere else ""
     entries = [Entry(tr("Show {branch}").format(branch=track.name), "", lambda: panel.show_branch(branch), why)]
     if run is not None and run.is_interrupted(branch):
-        entries.append(Entry(tr("Resume"), "own:play", lambda: run.resume(branch), why))
+        entries.append(Entry(tr("Resume"), "own:play", lambda: panel.resume_branch(branch), why))
     shown = run.branch if run is not None else None
     if shown is not None and shown != branch:
         name = next((t.name for t in panel.view.plan.tracks if t.branch == shown), "")

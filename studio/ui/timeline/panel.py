@@ -26,7 +26,7 @@ from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.panel import Panel
-from studio.ui.widgets.restoring import ask_fork, ask_restore
+from studio.ui.widgets.restoring import ask_fork, ask_restore, ask_resume
 from studio.ui.widgets.sources import counted
 
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
@@ -167,7 +167,7 @@ class TimelinePanel(Panel):
         """Shows the moment of a checkpoint (default: the selected one); asks first if that stops a run."""
         chosen = checkpoint or self._chosen()
         if self.workspace is not None and chosen is not None and self._may("restore", chosen):
-            ask_restore(self, self.workspace, chosen)
+            ask_restore(self.theme, self, self.workspace, chosen)
 
     def fork(self, checkpoint: str | None = None) -> None:
         """Runs a new branch from a checkpoint (default: the selected one); asks first if that reaches outside."""
@@ -193,10 +193,12 @@ class TimelinePanel(Panel):
         track = self._unfinished()
         if self.workspace is None or track is None:
             return
-        if track.state == "waiting":
-            self.show_branch(track.branch)
-        else:
-            self.workspace.run.resume(track.branch)
+        self.resume_branch(track.branch, answer=track.state == "waiting")
+
+    def resume_branch(self, branch: str, *, answer: bool = False) -> None:
+        """Goes on with an interrupted branch; asks first if the drawing is not the one that it ran."""
+        if self.workspace is not None:
+            ask_resume(self.theme, self, self.workspace, branch, answer=answer)
 
     def rename(self) -> None:
         """Opens a field for the name of the selected checkpoint."""

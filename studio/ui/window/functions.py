@@ -148,7 +148,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "checkpoint.restore": window.sides.timeline.restore,
         "checkpoint.fork": window.sides.timeline.fork,
         "checkpoint.fork_edited": window.sides.timeline.fork_edited,
-        "checkpoint.resume": on_page(window, lambda page: page.workspace.run.resume()),
+        "checkpoint.resume": on_page(window, partial(_resume, window)),
         "checkpoint.name": window.sides.timeline.rename,
         "checkpoint.pin": window.sides.timeline.pin,
         "checkpoint.compare": window.sides.timeline.compare_marked,
@@ -217,6 +217,12 @@ def _go(window: MainWindow) -> dict[str, Function]:
         "go.previous_problem": partial(_step_problem, window, -1),
         "go.welcome": window.pages.show_welcome,
     }
+
+
+def _resume(window: MainWindow, page: WorkflowPage) -> None:
+    branch = page.workspace.run.branch
+    if branch is not None:
+        window.sides.timeline.resume_branch(branch)
 
 
 def _set_start(page: WorkflowPage) -> None:

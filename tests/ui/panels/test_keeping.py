@@ -13,6 +13,7 @@ from studio.checkpoints import RetentionRules
 from studio.checkpoints.retention import Retention
 from studio.checkpoints.upkeep import Sizes
 from studio.checkpoints.usage import Weight
+from studio.debugger.comparison import Ahead
 from studio.debugger.details import Details, Memory, Waiting
 from studio.debugger.forks import QueueEdits
 from studio.document.model import AgentNode
@@ -117,7 +118,7 @@ def test_a_fork_sheet_gives_only_what_was_changed(show: Show, run: FakeRun, them
         (Waiting("m", "writer", "", "old"),), (), (), {"score": 6, "name": "x"},
         (Memory("writer", talk, ("session",)),), Weight(1, 2), "sig", "print",
     )  # fmt: skip
-    sheet = ForkSheet(theme, panel.workspace, "c", found, panel)
+    sheet = ForkSheet(theme, panel.workspace, "c", found, Ahead(), panel)
     sheet.state["score"].setPlainText("not json")
     sheet.fork()
     assert forked == []
