@@ -20,6 +20,7 @@ from studio.agents.client import ChatRequest, ChunkSink, RunHooks
 from studio.agents.connection import ClientSettings, connect
 from studio.agents.errors import ProviderError
 from studio.agents.messages import AgentReply, AgentUpdate, Part, ToolCall
+from studio.agents.pacing import PacedReads
 from studio.agents.reading import StallWatch, provider_errors
 from studio.agents.retries import RetryPolicy
 from studio.agents.sse import SseReader
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 NODE_HEADER = "x-superstep-node"
 _LOOP_SHARE = 0.004
 """Seconds of parsing after which the loop gets its turn: hundreds of chunks may wait in the socket's buffer."""
-_AT_ONCE = 0.001
-"""Seconds in which a piece is there that had arrived before it was asked for."""
-_PACE = 0.012
-"""Seconds that a stream is left alone after a read that had to wait: what comes meanwhile is read at once, since each
-read through the layers of the HTTP client costs more than the token it brings. Less than a frame, so nobody sees it."""
 
 
 class OpenAIChatClient:
@@ -110,21 +106,27 @@ class OpenAIChatClient:
                 StallWatch(self._settings.timeouts.stall, answer) as watch,
                 aclosing(cast(AsyncGenerator[bytes, None], response.iter_bytes())) as pieces,
             ):
-                await self._read(pieces, kind, answer, sink, watch)
+                with PacedReads(self._connection_of(response) if sink.streams else None) as paced:
+                    await self._read(pieces, kind, answer, sink, watch, paced)
         sink.give(answer.end())
         sink.give(answer.calls)
         return answer.reply()
 
     async def _read(
-        self, pieces: AsyncIterator[bytes], kind: str, answer: Answer, sink: _Sink, watch: StallWatch
+        self,
+        pieces: AsyncIterator[bytes],
+        kind: str,
+        answer: Answer,
+        sink: _Sink,
+        watch: StallWatch,
+        paced: PacedReads,
     ) -> None:
         """Reads an event stream; anything else is taken as one document, whatever was asked for."""
         reader = SseReader()
         document: list[bytes] | None = None if kind == "text/event-stream" else []
-        turn = read = perf_counter()
+        turn = paced.returned
         async for piece in pieces:
             watch.alive()
-            waited = perf_counter() - read > _AT_ONCE
             if document is not None:
                 document.append(piece)
                 if kind.endswith("json") or not _is_stream(document[0]):
@@ -134,13 +136,9 @@ class OpenAIChatClient:
                 sink.give(answer.take_event(event))
                 if answer.done:
                     return
-                if perf_counter() - turn > _LOOP_SHARE:
+                if perf_counter() - max(turn, paced.returned) > _LOOP_SHARE:
                     await asyncio.sleep(0)
                     turn = perf_counter()
-            if waited and self._paced:
-                await asyncio.sleep(_PACE)
-                turn = perf_counter()
-            read = perf_counter()
         if document is not None:
             sink.give(answer.take_document(b"".join(document).decode("utf-8", "replace")))
             return
@@ -166,6 +164,10 @@ class OpenAIChatClient:
             yield response
         finally:
             await manager.__aexit__(None, None, None)
+
+    def _connection_of(self, response: openai.AsyncAPIResponse[Any]) -> Any:
+        """The network stream of a response, which goes on collecting while nobody reads; None where there is none."""
+        return response.http_response.extensions.get("network_stream") if self._paced else None
 
     async def _connected(self) -> openai.AsyncOpenAI:
         if self._client is None:
