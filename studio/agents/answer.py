@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from studio.agents.call_assembler import CallAssembler
 from studio.agents.cost import told_cost
 from studio.agents.errors import ErrorKind, ProviderError
 from studio.agents.failures import from_body, looks_like_error
+from studio.agents.hiding import HidingStream
 from studio.agents.messages import AgentReply, Message, Part, Reasoning, Text, ToolCall, Usage
+from studio.agents.redaction import SECRET
 from studio.agents.sse import DONE, SseEvent
 from studio.agents.think import ThinkSplitter
 
@@ -35,7 +38,8 @@ _decode = json.JSONDecoder().decode
 class Answer:
     """Collects one answer. Works on plain dicts with defaults: any field may be missing or null."""
 
-    def __init__(self, *, first_call_number: int = 1, origin: str = "") -> None:
+    def __init__(self, *, first_call_number: int = 1, origin: str = "", secrets: tuple[str, ...] = ()) -> None:
+        """``secrets`` are taken out of everything the model says: longest first, see :mod:`studio.agents.hiding`."""
         self.text = ""
         self.done = False
         """Whether the server said that nothing follows."""
@@ -50,6 +54,9 @@ class Answer:
         self._any = False
         self._first_call_number = first_call_number
         self._origin = origin
+        self._secrets = secrets
+        self._hidden = HidingStream(secrets) if secrets else None
+        self._hidden_thought = HidingStream(secrets) if secrets else None
 
     # ------------------------------------------------------------------------------------------------ taking
 
@@ -107,9 +114,15 @@ class Answer:
             return []
         parts: list[Part] = []
         if reasoning := _reasoning(delta):
-            parts.append(Reasoning(reasoning))
+            if self._hidden_thought is not None:
+                reasoning = self._hidden_thought.feed(reasoning)
+            if reasoning:
+                parts.append(Reasoning(reasoning))
         if text := _content(delta.get("content")) or _content(delta.get("refusal")):
-            parts += self._think.feed(text)
+            if self._hidden is not None:
+                text = self._hidden.feed(text)
+            if text:
+                parts += self._think.feed(text)
         self._calls.feed(delta.get("tool_calls"))
         if not _KNOWN_IN_DELTA.issuperset(delta):
             self._extra.update({k: v for k, v in delta.items() if k not in _KNOWN_IN_DELTA and v is not None})
@@ -134,7 +147,7 @@ class Answer:
 
     def end(self) -> list[Part]:
         """The stream ended: gives what was held back. Raises :class:`ProviderError` if that is not an answer."""
-        held = self._keep(self._think.end())
+        held = self._keep([*self._waiting(), *self._think.end()])
         if self._finish is None:
             self._check_unfinished()
         elif self._finish in ("error", "content_filter") and not self._calls and not self.partial:
@@ -143,6 +156,13 @@ class Answer:
         elif self._finish == "error" and not self._calls:
             raise ProviderError("server", 'the provider ended the answer with "error"', partial=self.partial)
         return held
+
+    def _waiting(self) -> list[Part]:
+        """What might have been the beginning of a key."""
+        if self._hidden is None or self._hidden_thought is None:
+            return []
+        thought, text = self._hidden_thought.end(), self._hidden.end()
+        return [*([Reasoning(thought)] if thought else []), *(self._think.feed(text) if text else [])]
 
     def _check_unfinished(self) -> None:
         """Without a finish reason only whole tool calls before an orderly end count as an answer."""
@@ -155,7 +175,15 @@ class Answer:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls so far."""
-        return self._calls.calls(self._first_call_number, self._origin)
+        calls = self._calls.calls(self._first_call_number, self._origin)
+        if not any(secret in call.arguments for call in calls for secret in self._secrets):
+            return calls
+        return tuple(replace(call, arguments=self._without_secrets(call.arguments)) for call in calls)
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, SECRET)
+        return text
 
     def reply(self) -> AgentReply:
         """The whole answer as one assistant message."""

@@ -9,7 +9,7 @@ import asyncio
 import os
 import ssl
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
@@ -67,6 +67,8 @@ class ClientSettings:
     """Hears what a refusal taught: the setting, and the switches from now on."""
     name_node: bool = False
     """Whether the node's id goes along as a header: only for the built-in model inside this process."""
+    known: Callable[[], Collection[str]] | None = None
+    """The keys in use, which no answer may repeat, as one object until there is another; None: only ``api_key``."""
     trust_environment: bool = True
     """Whether proxies of the environment are used; never for loopback addresses."""
     ca_file: str | None = None

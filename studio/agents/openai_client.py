@@ -19,6 +19,7 @@ from studio.agents.answer import Answer
 from studio.agents.client import ChatRequest, ChunkSink, RunHooks
 from studio.agents.connection import ClientSettings, connect
 from studio.agents.errors import ProviderError
+from studio.agents.hiding import Hider
 from studio.agents.messages import AgentReply, AgentUpdate, Part, ToolCall
 from studio.agents.pacing import PacedReads
 from studio.agents.reading import StallWatch, provider_errors
@@ -44,6 +45,8 @@ class OpenAIChatClient:
         self._client: asyncio.Task[openai.AsyncOpenAI] | None = None
         self._slots = asyncio.Semaphore(settings.max_parallel)
         self._retries = RetryPolicy(settings.tries)
+        self._hider = Hider(settings.known or (lambda: self._own_key))
+        self._own_key = frozenset({settings.api_key})
         self._paced = settings.transport is None and settings.around is None
         """Whether pieces come from a socket, which goes on collecting while nobody reads."""
         self.switches = settings.first_switches()
@@ -98,7 +101,7 @@ class OpenAIChatClient:
 
     async def _try(self, request: ChatRequest, sink: _Sink) -> AgentReply:
         """Sends the request once and reads the whole answer."""
-        answer = Answer(first_call_number=_calls_before(request) + 1, origin=self._origin)
+        answer = Answer(first_call_number=_calls_before(request) + 1, origin=self._origin, secrets=self._hider.sure)
         async with self._response(request, sink.streams) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             async with (

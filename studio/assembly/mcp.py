@@ -87,10 +87,12 @@ async def resolved_settings(declared: McpServerDecl, folder: Path | None, secret
     """The settings with the values behind the references. Raises ``SecretProblem``."""
     owner = f"MCP server {declared.name}"
 
-    async def values(given: Mapping[str, str]) -> dict[str, str]:
-        return {name: await secrets.fill(value, owner) for name, value in given.items()}
+    async def values(given: Mapping[str, str], *, key: bool) -> dict[str, str]:
+        return {name: await secrets.fill(value, owner, key=key) for name, value in given.items()}
 
-    return _settings(declared, folder, await values(declared.environment), await values(declared.headers))
+    # What a program gets may be a folder or a name as well as a token.
+    environment = await values(declared.environment, key=False)
+    return _settings(declared, folder, environment, await values(declared.headers, key=True))
 
 
 def _settings(

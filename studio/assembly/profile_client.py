@@ -116,6 +116,7 @@ async def client_settings(profile: Profile, secrets: Secrets) -> ClientSettings:
         timeouts=replace(DEFAULT_TIMEOUTS, first_byte=first_byte, stall=options.stall),
         tries=options.tries,
         switches=switches_of(profile),
+        known=lambda: secrets.keys,
         trust_environment=options.proxy == "system",
         ca_file=options.ca_file or None,
         max_parallel=options.max_parallel,

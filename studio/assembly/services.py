@@ -107,6 +107,17 @@ class ServiceSource:
         """What a plan of this document needs. Starts nothing. ``folder``: where the file is, for linked workflows."""
         return self._services(workflow, folder, (workflow.id,))
 
+    async def learn_keys(self, workflow: Workflow) -> None:
+        """Looks up the keys of everything that plans were made of, before the first word of a run is written."""
+        for profile, _ in self._clients.values():
+            for text in (profile.key_ref, *profile.headers.values()):
+                await self._secrets.learn(text)
+        for server in workflow.mcp_servers:
+            for text in server.headers.values():
+                await self._secrets.learn(text)
+            for text in server.environment.values():
+                await self._secrets.learn(text, key=False)
+
     async def warm(self, workflow: Workflow) -> None:
         """Starts the worker of a trusted document with code, so that the first call costs no start."""
         if self._trusts(workflow) and any(part.kind != "mcp" for part in trust.parts(workflow)):

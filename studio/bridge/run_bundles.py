@@ -20,6 +20,10 @@ class RunBundles(RunSearching):
     workflow_imported = Signal(object)
     """The :class:`studio.document.model.Workflow` of imported runs that belong to another document."""
 
+    def without_keys(self, text: str) -> str:
+        """A text of runs for a file, without the keys that are in use."""
+        return text if self._services is None else self._services.codec.hide(text)
+
     def export_bundle(self, key: str, file: Path) -> None:
         """Writes a branch or a checkpoint, by id, with what led to it, without secrets; ``bundled`` follows."""
         if self._services is not None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from studio.agents.hiding import Hider
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.inner_document import InnerDocument
 from studio.bridge.kept_drawing import KeptDrawing
@@ -46,7 +47,7 @@ class Workspaces:
         """Where a sentence for the person goes that belongs to no document."""
         self._telemetry: Telemetry | None = None
         self._source: ServiceSource | None = None
-        self._codec = Codec()
+        self._codec = Codec(hide=Hider(lambda: self.secrets.keys))
         self._open: list[Workspace] = []
         self._closing: set[asyncio.Task[None]] = set()
         self._warming = Warming()

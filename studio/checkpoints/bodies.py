@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,9 +47,10 @@ class Base:
 class Bodies:
     """Writes and reads bodies."""
 
-    def __init__(self, database: Database, packer: Packer) -> None:
+    def __init__(self, database: Database, packer: Packer, hide: Callable[[str], str]) -> None:
         self._database = database
         self._packer = packer
+        self._hide = hide
         self._bases: dict[str, Base] = {}
         self._prefix = ""
 
@@ -84,7 +85,7 @@ class Bodies:
         if c.fan_in:
             body["f"] = {key: self._messages(buffer) for key, buffer in c.fan_in.items()}
         depth = base.depth + 1 if "b" in body and base is not None else 0
-        return written(body), Base(0, depth, executors, state)
+        return written(body, self._hide), Base(0, depth, executors, state)
 
     def _changed(self, part: str, values: Mapping[str, Any], base: State | None, body: dict[str, Packed]) -> State:
         """Puts into ``body`` what is different from ``base``; gives everything."""
@@ -209,9 +210,9 @@ def parsed(stored: str | bytes) -> dict[str, Packed]:
     return {"m": body} if isinstance(body, list) else body
 
 
-def written(body: Mapping[str, Packed]) -> str | bytes:
-    """A body as the file has it; often there is nothing but messages."""
-    return _deflated(dumps(body["m"] if len(body) == 1 and "m" in body else body))
+def written(body: Mapping[str, Packed], hide: Callable[[str], str] = str) -> str | bytes:
+    """A body as the file has it, without what ``hide`` takes out; often there is nothing but messages."""
+    return _deflated(hide(dumps(body["m"] if len(body) == 1 and "m" in body else body)))
 
 
 def _deflated(text: str) -> str | bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from studio.checkpoints.database import Database
@@ -11,14 +11,14 @@ from studio.checkpoints.database import Database
 _SCHEMA = "CREATE TABLE IF NOT EXISTS draft (request TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 
 
-def write_drafts(database: Database, drafts: Mapping[str, Any]) -> None:
-    """Keeps JSON values by request; None takes one away. Within a transaction."""
+def write_drafts(database: Database, drafts: Mapping[str, Any], hide: Callable[[str], str]) -> None:
+    """Keeps JSON values by request, without what ``hide`` takes out; None takes one away. Within a transaction."""
     database.execute(_SCHEMA)
     for request, value in drafts.items():
         if value is None:
             database.execute("DELETE FROM draft WHERE request=?", (request,))
         else:
-            text = json.dumps(value, ensure_ascii=False)
+            text = hide(json.dumps(value, ensure_ascii=False))
             database.execute("INSERT OR REPLACE INTO draft (request, value) VALUES (?, ?)", (request, text))
 
 

@@ -80,6 +80,7 @@ class Packer:
     def __init__(self, entries: Entries, codec: Codec) -> None:
         self._entries = entries
         self._codec = codec
+        self._hide = codec.hide
         self.large_allowed = False
         self._objects: dict[int, tuple[object, Packed, bool]] = {}
         """By identity: the object (so that the id stays taken), what it became or its entry, whether equal means the
@@ -125,6 +126,7 @@ class Packer:
         """The entry of this JSON; a new one if nobody remembers it."""
         if len(body) > LARGE and not self.large_allowed:
             raise TooLarge
+        body = self._hide(body)
         digest = blake2b(body.encode(), digest_size=16).digest()
         entry = self._known.get(digest)
         if entry is None:
@@ -260,7 +262,7 @@ class Packer:
 
     def _add_item(self, before: int, packed: Packed, remembered: object, exact: bool) -> tuple[int, bool]:
         """An item with its own JSON. Equal JSON that is known makes a link to it."""
-        body = _body(packed)
+        body = self._hide(_body(packed))
         digest = blake2b(body.encode(), digest_size=16).digest()
         content = self._known.get(digest)
         if content is None:

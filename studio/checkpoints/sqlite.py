@@ -43,8 +43,9 @@ class SqliteStore(Upkeep):
 
     def __init__(self, path: str | Path, codec: Codec) -> None:
         self._database = Database(path)
+        self._hide = codec.hide
         self._packer = Packer(self._database, codec)
-        self._bodies = Bodies(self._database, self._packer)
+        self._bodies = Bodies(self._database, self._packer, codec.hide)
         self._numbers: dict[str, int] = {}
         self._origins: dict[tuple[str, str, str], int] = {}
 
@@ -233,7 +234,7 @@ class SqliteStore(Upkeep):
 
     async def start_run(self, record: RunRecord) -> None:
         """Keeps a new run."""
-        values = tuple(getattr(record, name) for name in _RUN_FIELDS)
+        values = tuple(self._clean(getattr(record, name)) for name in _RUN_FIELDS)
         marks = ", ".join("?" * len(values))
         async with self._database.writing() as connection:
             self._database.make_runs()
@@ -247,7 +248,9 @@ class SqliteStore(Upkeep):
         sets = ", ".join(f"{name}=?" for name in fields)
         async with self._database.writing() as connection:
             self._database.make_runs()
-            if not connection.execute(f"UPDATE run SET {sets} WHERE id=?", (*fields.values(), id)).rowcount:
+            if not connection.execute(
+                f"UPDATE run SET {sets} WHERE id=?", (*map(self._clean, fields.values()), id)
+            ).rowcount:
                 raise KeyError(id)
 
     async def runs(self) -> list[RunRecord]:
@@ -257,7 +260,7 @@ class SqliteStore(Upkeep):
 
     async def append_events(self, run: str, events: Sequence[Any]) -> None:
         """Adds JSON values to the log of a run."""
-        rows = [(run, dumps(event)) for event in events]
+        rows = [(run, self._hide(dumps(event))) for event in events]
         async with self._database.writing() as connection:
             self._database.make_runs()
             connection.executemany("INSERT INTO event (run, body) VALUES (?, ?)", rows)
@@ -300,7 +303,8 @@ class SqliteStore(Upkeep):
         async with self._database.writing() as connection:
             self._database.make_marks()
             if mark:
-                values = (checkpoint, mark.name, mark.note, mark.pinned, "\n".join(mark.tags))
+                texts = self._hide(mark.name), self._hide(mark.note)
+                values = (checkpoint, *texts, mark.pinned, self._hide("\n".join(mark.tags)))
                 query = "INSERT OR REPLACE INTO mark (checkpoint, name, note, pinned, tags) VALUES (?, ?, ?, ?, ?)"
                 connection.execute(query, values)
             else:
@@ -316,7 +320,7 @@ class SqliteStore(Upkeep):
     async def set_drafts(self, drafts: Mapping[str, Any]) -> None:
         """See :meth:`studio.checkpoints.runs.RunStore.set_drafts`."""
         async with self._database.writing():
-            write_drafts(self._database, drafts)
+            write_drafts(self._database, drafts, self._hide)
 
     async def drafts(self) -> dict[str, Any]:
         """See :meth:`studio.checkpoints.runs.RunStore.drafts`."""
@@ -330,6 +334,9 @@ class SqliteStore(Upkeep):
         await self._database.close()
 
     # ------------------------------------------------------------------------------------------------- reading
+
+    def _clean(self, value: Any) -> Any:
+        return self._hide(value) if isinstance(value, str) else value
 
     def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         return next(iter(self._all(query, values)), None)

@@ -62,6 +62,10 @@ class UnknownType(TypeError):
 class Codec(Protocol):
     """Takes objects apart and puts them together again; the store handles JSON values, lists and dicts itself."""
 
+    @property
+    def hide(self) -> Callable[[str], str]:
+        """Gives a text that goes to a disk, JSON mostly, without the secrets in it."""
+
     def open(self, value: object) -> tuple[str, Mapping[str, Any]]:
         """Tag and fields of an object. Raises :class:`UnknownType`."""
 

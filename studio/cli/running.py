@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from studio.agents.cassettes import Cassette, CassetteProblem
+from studio.agents.hiding import Hider
 from studio.assembly import PlanError, ServiceSource
 from studio.assembly.cassette_run import CassetteRun
 from studio.checkpoints import Checkpoint, RunRecord, RunStore, SqliteStore, StoreError
@@ -145,7 +146,8 @@ class _Run:
         self._answers = answers
         self._asked: set[str] = set()
         self._refused: set[str] = set()
-        self._codec = Codec()
+        self._secrets = Secrets()
+        self._codec = Codec(hide=Hider(lambda: self._secrets.keys))
         self._changed = asyncio.Event()
         names = {node.id: node.name or node.id for node in workflow.nodes}
         names |= {added: name_of(workflow, added) for added in added_nodes(workflow)}
@@ -154,7 +156,7 @@ class _Run:
 
     async def run(self, data: Any) -> int:
         """Gives the exit code."""
-        secrets = Secrets()
+        secrets = self._secrets
         tape = _tape(self._options)
         source = ServiceSource(
             lambda: read_profiles()[0],

@@ -41,6 +41,7 @@ async def prepare(document: Workflow, source: ServiceSource, folder: Path | None
     :class:`studio.workers.UserCodeError`."""
     services = source.services(document, folder)
     pinned = await asyncio.to_thread(lambda: PinnedPlan(compile_plan(document, services)))
+    await source.learn_keys(document)
     await pinned.plan.prepare()
     return pinned
 

@@ -135,9 +135,13 @@ _LONG_TAGS = {"message": "m", "text": "t_", "agent_reply": "y", "response": "r",
 
 
 class Codec:
-    """The codec given to stores. ``classes`` are dataclasses of a script's own that may be saved, by their names."""
+    """The codec given to stores. ``classes`` are dataclasses of a script's own that may be saved, by their names.
 
-    def __init__(self, *classes: type) -> None:
+    ``hide`` takes secrets out of every text that a store writes to a disk.
+    """
+
+    def __init__(self, *classes: type, hide: Callable[[str], str] = str) -> None:
+        self.hide = hide
         every = {**_CLASSES, **{kind.__name__: kind for kind in classes}}
         self._by_tag = {tag: _Shape(tag, kind) for tag, kind in every.items()}
         self._by_class = {shape.kind: shape for shape in self._by_tag.values()}

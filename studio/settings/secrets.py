@@ -5,7 +5,9 @@ memory until the program ends). Values live in one :class:`Secrets` object; ever
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import re
 import secrets as random_source
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +17,7 @@ SERVICE = "superstep-studio"
 REFERENCES = ("env:", "keychain:", "session:")
 """How a reference to a secret begins."""
 Kind = Literal["keychain", "session"]
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD|CREDENTIALS?|AUTH|DSN)$", re.IGNORECASE)
 
 
 class SecretProblem(Exception):
@@ -35,6 +38,8 @@ class Secrets:
     def __init__(self) -> None:
         self._session: dict[str, str] = {}
         self._known: set[str] = set()
+        self._keys: frozenset[str] = frozenset()
+        self._learned: set[str] = set()
         self._keychain: KeychainState | None = None
 
     def __repr__(self) -> str:
@@ -45,10 +50,16 @@ class Secrets:
         """Every value resolved so far of six characters or more: what redaction looks for."""
         return frozenset(v for v in self._known if len(v) >= 6)
 
-    async def resolve(self, reference: str, owner: str = "") -> str:
+    @property
+    def keys(self) -> frozenset[str]:
+        """The values of those that surely are keys and tokens: the same object until there is another one."""
+        return self._keys
+
+    async def resolve(self, reference: str, owner: str = "", *, key: bool = True) -> str:
         """The value behind a reference; "" for an empty one. ``owner``: name of the profile, for the message.
 
-        Raises :class:`SecretProblem`.
+        ``key``: whether a value from the environment is a key whatever its variable is called. Raises
+        :class:`SecretProblem`.
         """
         if not reference:
             return ""
@@ -69,13 +80,23 @@ class Secrets:
         else:
             raise SecretProblem(f"{who}the key must be a reference like env:NAME.")
         value = clean(value, f"{who}the value of {reference if kind == 'env' else 'the key'}")
-        self._known.add(value)
+        self._add(value, key=key or kind != "env" or _SECRET_NAME.search(name) is not None)
         return value
 
-    async def fill(self, text: str, owner: str = "") -> str:
+    async def fill(self, text: str, owner: str = "", *, key: bool = True) -> str:
         """A text with the values in place of its references: "Bearer env:TOKEN". Raises :class:`SecretProblem`."""
-        words = [await self.resolve(w, owner) if w.startswith(REFERENCES) else w for w in text.split(" ")]
+        words = [await self.resolve(w, owner, key=key) if w.startswith(REFERENCES) else w for w in text.split(" ")]
         return " ".join(words)
+
+    async def learn(self, text: str, *, key: bool = True) -> None:
+        """Looks behind the references of a text before they are used, so that :attr:`keys` is complete when something
+        is written; what cannot be had is told when it is used. The key store is asked once."""
+        for word in text.split(" "):
+            if word.startswith(REFERENCES) and word not in self._learned:
+                with contextlib.suppress(SecretProblem):
+                    await self.resolve(word, key=key)
+                    if not word.startswith("env:"):
+                        self._learned.add(word)
 
     async def store(self, value: str, kind: Kind) -> str:
         """Keeps a typed value; gives its reference. Raises :class:`SecretProblem`; never writes it anywhere else."""
@@ -85,8 +106,13 @@ class Secrets:
             await asyncio.to_thread(_keychain_set, name, value)
         else:
             self._session[name] = value
-        self._known.add(value)
+        self._add(value, key=True)
         return f"{kind}:{name}"
+
+    def _add(self, value: str, *, key: bool) -> None:
+        self._known.add(value)
+        if key and value not in self._keys:
+            self._keys |= {value}
 
     async def delete(self, reference: str) -> None:
         """Forgets a stored value; one that is gone already is no error."""

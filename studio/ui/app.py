@@ -60,8 +60,10 @@ def make_application() -> QApplication:
 
 async def _session(application: QApplication, files: list[Path], ready: Callable[[MainWindow], None] | None) -> None:
     """One window from its first paint to the end of everything it started."""
+    from studio.agents.hiding import Hider
     from studio.bridge.workspaces import Workspaces
     from studio.settings.preferences import read_preferences
+    from studio.ui.clipboard import ClipboardGuard
     from studio.ui.faults import Faults
     from studio.ui.main_window import MainWindow
     from studio.ui.theme import Theme
@@ -77,6 +79,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     window.closed.connect(closed.set)
     faults = Faults(window.say, lambda: workspaces.secrets.known)
     faults.begin(asyncio.get_running_loop())
+    ClipboardGuard(application.clipboard(), Hider(lambda: workspaces.secrets.keys), window)
     window.show_first(files)
     try:
         await asyncio.sleep(0)

@@ -30,6 +30,12 @@ class Telling(ProviderServer):
             return super().refusal(body)
         return {"error": {"message": f"refused: {self.headers[-1]}", "type": "x", "param": None, "code": None}}
 
+    def reply(self, body: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+        text, calls = super().reply(body)
+        if "repeating" in self.habits:  # streamed in pieces of four characters
+            text = f"Your headers were {self.headers[-1]['authorization']} and {self.headers[-1]['x-secret']}. {text}"
+        return text, calls
+
 
 @pytest.fixture
 def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -85,6 +91,24 @@ def test_a_provider_that_repeats_the_request_in_its_error_leaves_no_secret(
             assert code == 1
             assert "refused" in out + err
             assert leaks(tmp_path, out, err) == []
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--stream",), ("--stream", "--json")])
+def test_an_answer_and_an_input_with_keys_leave_none_in_the_runs(
+    cli: Cli, flow: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """The model repeats what it was sent, also in pieces; and a person typed the key into the input."""
+    with Telling("repeating") as server:
+        here(server)
+        record = ("--record", tmp_path / "run.cassette.jsonl")
+        code, out, err = cli("run", flow, "--trust", "--input", f"my key is {KEY}", *record, *more)
+        assert code == 0
+        assert KEY in str(server.requests)  # the prompt is sent as it was written
+    stores = [file for file in tmp_path.rglob("*.db") if file.stat().st_size]
+    assert stores
+    assert b"[secret]" in stores[0].read_bytes()
+    assert "[secret]" in out
+    assert leaks(tmp_path, *(() if "--json" in more else (out,)), err) == []
 
 
 def test_export_doctor_and_lists_show_references_only(cli: Cli, flow: Path, tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class ComparePage(DocumentPage):
         else:
             text = to_html(self.comparison, self.workspace.document.workflow.name)
         try:
-            path.write_text(text, encoding="utf-8")
+            path.write_text(self.workspace.run.without_keys(text), encoding="utf-8")
         except OSError as error:
             why = error.strerror or str(error)
             show_problem(

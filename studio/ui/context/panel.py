@@ -402,7 +402,7 @@ class ContextPanel(Panel):
             return
         text = json.dumps(self.model.inspection.to_json(), ensure_ascii=False, indent=1, default=str)
         try:
-            path.write_text(text + "\n", encoding="utf-8")
+            path.write_text(self.workspace.run.without_keys(text) + "\n", encoding="utf-8")
         except OSError as error:
             self.workspace.run.failed_to_start.emit(
                 tr("The file {path} cannot be written: {error}").format(path=path, error=error.strerror or error)
