@@ -83,3 +83,11 @@ class NodeStopped(WorkflowError):
     """A node cancelled itself."""
 
     family = "node"
+
+
+def text_of(error: BaseException) -> str:
+    """The text of an error; one whose own code for it fails must not bring down who tells it."""
+    try:
+        return str(error)
+    except Exception as other:
+        return f"(its text cannot be shown: {type(other).__name__})"

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from studio.checkpoints.snapshot import copied
+from studio.engine.errors import text_of
 from studio.engine.gate import Gate, hook
 from studio.engine.results import Asked, Invocation, NodeResult, Retry, Sent, Wrote, Yielded
 
@@ -64,7 +65,7 @@ class Recorder:
                 mended = None if ctx.scope.failed else await self._mended(ctx, data, error)
                 if mended is None:
                     raise
-                ctx.emit_named("mended", {"error": type(error).__name__, "message": str(error)})
+                ctx.emit_named("mended", {"error": type(error).__name__, "message": text_of(error)})
             ctx.withdraw()
             await executor.restore(copied(before))
             if isinstance(mended, NodeResult):

@@ -39,6 +39,7 @@ class Scope:
     """What the nodes of one run share. ``emit`` is None when nobody listens: then no event is made at all."""
 
     __slots__ = (
+        "_caller",
         "_cancelling",
         "_intermediate",
         "_message_queued",
@@ -51,12 +52,14 @@ class Scope:
         "emit",
         "failed",
         "gate",
+        "given_up",
         "inside",
         "instance",
         "intermediate",
         "invocation_stamp",
         "message_stamp",
         "number",
+        "outer",
         "outputs",
         "prefix",
         "raised",
@@ -66,6 +69,7 @@ class Scope:
         "roles",
         "run",
         "started",
+        "stopping",
         "store",
         "streaming",
         "superstep",
@@ -85,8 +89,8 @@ class Scope:
         store: CheckpointStore | None,
         run: str,
         streaming: bool,
+        outer: Scope | None = None,
         inside: tuple[str, ...] = (),
-        started: float | None = None,
     ) -> None:
         self.instance = instance
         self.roles = roles
@@ -99,15 +103,22 @@ class Scope:
         self.streaming = streaming
         self.inside = inside
         self.prefix = "".join(f"{id}/" for id in inside)
-        self.started = perf_counter() if started is None else started
+        self.started: float = perf_counter() if outer is None else outer.started
         self.number = instance.number
         self.at(instance.superstep)
         self._nothing_yet()
         self.abandoned: list[asyncio.Task[Any]] = []
         """Nodes that did not end when they were cancelled."""
-        self.task: asyncio.Task[Any] | None = asyncio.current_task() if inside else None
+        self.outer = outer
+        """The run around this one, for a nested workflow."""
+        self._caller = asyncio.current_task()
+        self.task: asyncio.Task[Any] | None = None if outer is None else self._caller
         """The task of the run; nodes may run in it or in tasks of their own."""
-        self._cancelling = 0 if self.task is None else self.task.cancelling()
+        self._cancelling = 0 if self._caller is None else self._caller.cancelling()
+        self.stopping = False
+        """The run was stopped by its caller."""
+        self.given_up = False
+        """Something in the running superstep failed: the rest of it is cancelled."""
 
     def _take_hooks(self, gate: Gate | None, executors: Mapping[str, Executor]) -> None:
         self.after_node = hook(gate, "after_node")
@@ -143,7 +154,19 @@ class Scope:
     def cancelled(self) -> bool:
         """Whether somebody cancelled the current task since the run started."""
         task = asyncio.current_task()
-        return task is not None and task.cancelling() > (self._cancelling if task is self.task else 0)
+        return task is not None and task.cancelling() > self.marks_of(task)
+
+    def marks_of(self, task: asyncio.Task[Any]) -> int:
+        """How often a task was cancelled before this run came into it."""
+        return self._cancelling if self.outer is not None and task is self.task else 0
+
+    def stopped(self) -> bool:
+        """Whether the run as a whole is to end: its caller is cancelled, or what it belongs to is given up."""
+        if self.stopping:
+            return True
+        if self.outer is not None:
+            return self.outer.given_up or self.outer.stopped()
+        return self._caller is not None and self._caller.cancelling() > self._cancelling
 
     def now(self) -> float:
         """Seconds since the run started."""

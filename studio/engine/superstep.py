@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from studio.checkpoints import PendingRequest, QueuedMessage
@@ -16,19 +17,19 @@ from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine import events as ev
 from studio.engine.context import Context
-from studio.engine.errors import NodeStopped
+from studio.engine.errors import NodeStopped, text_of
 from studio.engine.executor import Handler, ResponseHandler
 from studio.engine.gate import Gate, Replaced
 from studio.engine.routing import FanInRoute, Outcome, Route
 from studio.engine.scope import Scope
 from studio.engine.state import Rank
+from studio.engine.stopping import BREATH, cancelled_itself, end, is_closed, unmark, went_on_cancelled
 
 _Join = tuple[int, list[QueuedMessage]]
 """Index of the message that completed a join, and all its messages in order of the sources."""
 _Work = Coroutine[Any, Any, None]
-
-GRACE = 5.0
-"""Seconds that cancelled nodes have to end; after that a run ends without them and says so."""
+_OFTEN = 31
+"""One less than the messages after which a chain looks at the clock; a power of two less one."""
 
 _node_started = maker(ev.NodeStarted)
 _node_finished = maker(ev.NodeFinished)
@@ -85,7 +86,7 @@ class Superstep:
                         raise self._error
                 task.result()
         except BaseException as error:
-            await _end(tasks, self._scope)
+            await end(tasks, self._scope)
             if self._error is not None and not self._scope.cancelled():
                 raise self._error from None
             raise error from None
@@ -100,6 +101,7 @@ class Superstep:
         """The first error stops everything else in this superstep."""
         if self._error is None:
             self._error = error
+            self._scope.given_up = True
             if self._alarm is not None:
                 self._alarm.set_result(None)
             current = asyncio.current_task()
@@ -162,15 +164,20 @@ class Superstep:
 
     async def _chain(self, number: int, route: Route, messages: list[QueuedMessage]) -> None:
         assert not isinstance(route, FanInRoute)
-        emit = self._scope.emit
+        emit, breath = self._scope.emit, perf_counter()
         for at, message in enumerate(messages):
+            if at & _OFTEN == _OFTEN and perf_counter() - breath > BREATH:
+                await asyncio.sleep(0)
+                breath = perf_counter()
             try:
                 outcomes = route.plan(message)
                 if type(outcomes) is not list:
                     outcomes = await outcomes  # type: ignore[misc]
-            except Exception as error:
-                self._misrouted(message.source, error)
-                raise
+            except BaseException as error:
+                raised = self._misrouted(message.source, error)
+                if raised is error:
+                    raise
+                raise raised from None
             if emit is not None:
                 for outcome in outcomes:
                     self._routed(message, outcome)
@@ -227,7 +234,7 @@ class Superstep:
         ctx = Context(scope, node, sources, rank, None if request is None else request.id)
         emit, superstep = scope.emit, scope.superstep
         if emit is not None:
-            emit(_node_started(scope.now(), superstep, node, ctx.invocation, sources, copied(data), scope.inside))
+            emit(_node_started(scope.now(), superstep, node, ctx.invocation, sources, _shown(data), scope.inside))
         try:
             if scope.recorder is not None:
                 data = await scope.recorder.run(partial(_call, handler, request), data, ctx)
@@ -237,14 +244,15 @@ class Superstep:
                 await _call(handler, request, data, ctx)
             if scope.after_node is not None:
                 await scope.after_node(node, data, ctx.given, scope.inside)
+            if scope.cancelled() and self._error is None and await went_on_cancelled(scope):
+                raise self._stopped(ctx)
         except asyncio.CancelledError:
-            if scope.cancelled():
+            if self._error is not None or not cancelled_itself(scope):
                 raise
-            stopped = NodeStopped(f"Node {node!r} cancelled itself in superstep {superstep}", [node])
-            self._failed(ctx, stopped)
-            raise stopped from None
-        except Exception as error:
-            self._failed(ctx, error)
+            raise self._stopped(ctx) from None
+        except BaseException as error:  # one that is no Exception, too: the others must not go on for ever
+            if not is_closed(error):
+                self._failed(ctx, error)
             raise
         emit = scope.emit  # None by now if the run ended without this node
         if emit is not None:
@@ -259,23 +267,36 @@ class Superstep:
             raise
         return replaced.value if type(replaced) is Replaced else data
 
-    def _failed(self, ctx: Context, error: Exception) -> None:
+    def _stopped(self, ctx: Context) -> NodeStopped:
+        """The error of a node that cancelled itself."""
+        stopped = NodeStopped(f"Node {ctx.node!r} cancelled itself in superstep {ctx.superstep}", [ctx.node])
+        self._failed(ctx, stopped)
+        return stopped
+
+    def _failed(self, ctx: Context, error: BaseException) -> None:
         self._failed_with(error)
         scope = self._scope
+        unmark(scope)
         scope.failed = scope.failed or ctx.node
         if not getattr(error, "__notes__", None):
             error.add_note(f"Node {ctx.node}, superstep {ctx.superstep}")
         if scope.emit is not None:
-            kind, text = type(error).__name__, str(error)
+            kind, text = type(error).__name__, text_of(error)
             scope.emit(ev.NodeFailed(ctx.now(), ctx.superstep, ctx.node, ctx.invocation, kind, text, scope.inside))
 
-    def _misrouted(self, node: str, error: Exception) -> None:
-        """A condition or selection raised: no node failed, but the run does."""
-        self._failed_with(error)
+    def _misrouted(self, node: str, error: BaseException) -> BaseException:
+        """A condition or selection raised: no node failed, but the run does. Gives the error to raise."""
         scope = self._scope
-        scope.failed = scope.failed or node
-        if not getattr(error, "__notes__", None):
-            error.add_note(f"An edge of node {node}, superstep {scope.superstep}")
+        if isinstance(error, asyncio.CancelledError):
+            if self._error is not None or not cancelled_itself(scope):
+                return error
+            error = NodeStopped(f"An edge of node {node!r} cancelled itself in superstep {scope.superstep}", [node])
+        if not is_closed(error):
+            self._failed_with(error)
+            scope.failed = scope.failed or node
+            if not getattr(error, "__notes__", None):
+                error.add_note(f"An edge of node {node}, superstep {scope.superstep}")
+        return error
 
     def _routed(self, message: QueuedMessage, outcome: Outcome) -> None:
         scope, reason = self._scope, outcome.reason
@@ -307,34 +328,9 @@ async def _call(handler: Handler | ResponseHandler, request: PendingRequest | No
         await handler.run(None if request is None else request.data, data, ctx)
 
 
-async def _end(tasks: Sequence[asyncio.Task[None]], scope: Scope) -> None:
-    """Cancels the tasks and waits for them, however often the waiting itself is cancelled.
-
-    A node that swallows the cancellation and goes on is left behind after :data:`GRACE` seconds, with a warning.
-    """
-    for task in tasks:
-        task.cancel()
-    loop = asyncio.get_running_loop()
-    end = loop.time() + GRACE
-    while any(not task.done() for task in tasks) and loop.time() < end:
-        try:
-            await asyncio.wait(tasks, timeout=end - loop.time())
-        except asyncio.CancelledError:
-            continue
-    for task in tasks:
-        if not task.done():
-            scope.left_behind(task)
-        elif not task.cancelled():
-            task.exception()  # noted, so that it is not reported as never retrieved
-
-
-def running_node(task: asyncio.Task[Any]) -> str | None:
-    """The node that a task of the engine is running: looked up in its frames, since keeping it would cost."""
-    work: Any = task.get_coro()
-    node: str | None = None
-    while work is not None:
-        frame = getattr(work, "cr_frame", None)
-        if frame is not None and frame.f_code is Superstep._run.__code__:
-            node = frame.f_locals.get("node", node)
-        work = getattr(work, "cr_await", None)
-    return node
+def _shown(data: Any) -> Any:
+    """A copy for an event; what cannot be copied (a lock, an open file) as it is: being watched changes no run."""
+    try:
+        return copied(data)
+    except Exception:
+        return data

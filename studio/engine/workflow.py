@@ -21,7 +21,7 @@ from studio.checkpoints import (
 from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine.context import Context
-from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected
+from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected, text_of
 from studio.engine.events import (
     CheckpointFailed,
     CheckpointSaved,
@@ -30,7 +30,6 @@ from studio.engine.events import (
     RequestCancelled,
     RunFailed,
     RunStarted,
-    RunWarned,
     State,
     StateConflict,
     SuperstepFinished,
@@ -42,7 +41,8 @@ from studio.engine.graph import Edge, signature
 from studio.engine.instance import Instance
 from studio.engine.routing import internal, routes_by_source
 from studio.engine.scope import Scope
-from studio.engine.superstep import GRACE, Superstep, running_node
+from studio.engine.stopping import BREATH, awaited, name_left_behind
+from studio.engine.superstep import Superstep
 from studio.engine.types import Type, coerced, fits, parse_type, type_name
 from studio.engine.validation import Role
 
@@ -51,9 +51,6 @@ Order = Literal["delivery", "arrival"]
 
 _superstep_started = maker(SuperstepStarted)
 _superstep_finished = maker(SuperstepFinished)
-
-_BREATH = 0.004
-"""Seconds after which a run without waiting nodes lets the rest of the program work."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -217,7 +214,7 @@ class Workflow:
         whole = self._guarded(scope, data, answers, checked, checkpoint, cancel)
         scope.task = asyncio.create_task(whole, name=f"run of {self.name}")
         try:
-            return await self._awaited(scope, scope.task)
+            return await awaited(scope, scope.task)
         finally:
             self._active = bool(scope.abandoned)
             list_types.forget()
@@ -229,40 +226,11 @@ class Workflow:
         finally:
             self._active = False
 
-    async def _awaited(self, scope: Scope, task: asyncio.Task[RunResult]) -> RunResult:
-        """The end of the run. A cancelled run has a grace to end; nodes that go on are left behind, and it is said."""
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            task.cancel()
-            loop = asyncio.get_running_loop()
-            end = loop.time() + 2 * GRACE
-            while not task.done() and loop.time() < end:
-                try:
-                    await asyncio.wait({task}, timeout=end - loop.time())
-                except asyncio.CancelledError:
-                    continue
-            if not task.done():
-                scope.left_behind(task)
-                self._leave(scope)
-                scope.status("CANCELLED")
-                scope.emit = scope.store = None
-            elif not task.cancelled():
-                task.exception()
-            raise
-
-    def _leave(self, scope: Scope) -> None:
-        """Says which nodes go on although they were cancelled."""
-        nodes: set[str | None] = {running_node(task) for task in scope.abandoned}
-        for node in nodes - {None} or nodes:
-            who = "A node" if node is None else f"Node {node!r}"
-            scope.tell(RunWarned, f"{who} does not stop; the run ended without it", node)
-
     def _nested(self, outer: Context) -> Scope:
         scope = Scope(
             self._instance, self._roles, self._types, self.executors,
             events=None, gate=outer.gate, store=None, run=outer.scope.run, streaming=False,
-            inside=(*outer.inside, outer.node), started=outer.scope.started,
+            outer=outer.scope, inside=(*outer.inside, outer.node),
         )  # fmt: skip
         scope.emit = outer.scope.emit
         return scope
@@ -337,14 +305,14 @@ class Workflow:
         self._instance.state.discard()
         scope.settle(by_arrival=self._by_arrival)
         if scope.abandoned and not scope.inside:
-            self._leave(scope)
+            name_left_behind(scope)
         if isinstance(error, asyncio.CancelledError) or scope.cancelled():
             scope.status("CANCELLED")
             if scope.abandoned:
                 scope.emit = scope.store = None
             return
         nodes: tuple[str, ...] = getattr(error, "nodes", ())
-        scope.tell(RunFailed, type(error).__name__, str(error), scope.failed or (nodes[0] if nodes else None))
+        scope.tell(RunFailed, type(error).__name__, text_of(error), scope.failed or (nodes[0] if nodes else None))
         scope.status("FAILED")
 
     # ------------------------------------------------------------------------------------------------- starting
@@ -443,7 +411,7 @@ class Workflow:
                 queued = await scope.gate.before_superstep(scope.superstep, instance.queued())
                 if queued is not None:
                     instance.replace_queue(queued)
-            if perf_counter() - breath > _BREATH:
+            if perf_counter() - breath > BREATH:
                 await asyncio.sleep(0)
                 breath = perf_counter()
             await self._superstep(scope)
@@ -475,7 +443,7 @@ class Workflow:
             instance.queue = superstep.order(instance.queue)
         checkpoint = None
         if scope.store is not None:
-            if perf_counter() - delivered > _BREATH / 2:
+            if perf_counter() - delivered > BREATH / 2:
                 await asyncio.sleep(0)
             checkpoint = await self._save(scope, "superstep")
         emit = scope.emit
@@ -490,7 +458,7 @@ class Workflow:
             checkpoint = await self.capture(kind, scope.run)
             size = await scope.store.save(checkpoint)
         except Exception as error:
-            scope.tell(CheckpointFailed, self._instance.superstep, f"{type(error).__name__}: {error}")
+            scope.tell(CheckpointFailed, self._instance.superstep, f"{type(error).__name__}: {text_of(error)}")
             return None
         self._instance.last_checkpoint = checkpoint.id
         scope.tell(CheckpointSaved, checkpoint.id, checkpoint.parent, kind, checkpoint.superstep, size)

@@ -21,7 +21,7 @@ from studio.engine import (
     RunRejected,
     Workflow,
     WorkflowBuilder,
-    superstep,
+    stopping,
 )
 from studio.engine import events as ev
 
@@ -183,10 +183,7 @@ _released: list[asyncio.Event] = []
 
 @pytest.fixture
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    from studio.engine import workflow
-
-    monkeypatch.setattr(superstep, "GRACE", 0.05)
-    monkeypatch.setattr(workflow, "GRACE", 0.05)
+    monkeypatch.setattr(stopping, "GRACE", 0.05)
     _released[:] = [asyncio.Event()]
     yield
     _released[0].set()
