@@ -111,8 +111,11 @@ class Scope:
         """Nodes that did not end when they were cancelled."""
         self.outer = outer
         """The run around this one, for a nested workflow."""
+        self._own_task()
+
+    def _own_task(self) -> None:
         self._caller = asyncio.current_task()
-        self.task: asyncio.Task[Any] | None = None if outer is None else self._caller
+        self.task: asyncio.Task[Any] | None = None if self.outer is None else self._caller
         """The task of the run; nodes may run in it or in tasks of their own."""
         self._cancelling = 0 if self._caller is None else self._caller.cancelling()
         self.stopping = False
