@@ -69,6 +69,7 @@ class Bodies:
 
     def write(self, c: Checkpoint) -> tuple[str | bytes, Base]:
         """The body, and what will be known of it. Nodes come first: their lists then hold what messages refer to."""
+        self._packer.lighten()
         base = self._bases.get(c.parent) if c.parent is not None else None
         if base is not None and base.depth >= _DEPTH:
             base = None
@@ -141,6 +142,7 @@ class Bodies:
 
     def read(self, stored: str | bytes, number: int, id: str, superstep: int) -> dict[str, Any]:
         """The fields of the checkpoint. Remembers it as a base."""
+        self._packer.lighten()
         self._prefix = f"{superstep}."
         body = parsed(stored)
         unpack = self._packer.unpack

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+import struct
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from studio.checkpoints.store import StoreError, UnusableStore
+from studio.checkpoints.store import StoreError, UnknownType, UnusableStore
 
 _Given = TypeVar("_Given")
 
@@ -24,6 +26,9 @@ _STRANGERS = 64
 """So many other entries, and three for each item, may lie between the items of a list that is read backwards."""
 _FOLD_BYTES = 4_000_000
 """Size of the write-ahead log from which it is folded into the file, in a thread."""
+
+_UNREADABLE = (ValueError, LookupError, AttributeError, TypeError, RecursionError, struct.error, zlib.error)
+"""What comes of bytes that nobody wrote so."""
 
 _SCHEMA = """
 CREATE TABLE entry (id INTEGER PRIMARY KEY, parent, head BLOB, body NOT NULL);
@@ -69,6 +74,8 @@ def connect(path: str | Path) -> sqlite3.Connection:
             time.sleep(random.uniform(0.001, 0.01))
         except sqlite3.DatabaseError as error:
             raise _trouble(path, error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes what it cannot read in its message
+            raise UnusableStore(f"{path} is damaged; nothing of it was changed", "damaged") from error
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
@@ -89,7 +96,7 @@ def _opened(path: str | Path) -> sqlite3.Connection:
 def _trouble(path: str | Path, error: sqlite3.Error) -> StoreError:
     """The error as people should read it."""
     text = str(error)
-    if "not a database" in text or "malformed" in text:
+    if any(sign in text for sign in ("not a database", "malformed", "Could not decode", "no such ")):
         return UnusableStore(f"{path} is damaged or no file of runs ({text}); nothing of it was changed", "damaged")
     if "unable to open" in text or "readonly" in text:
         return StoreError(f"{path} cannot be written; check that its folder exists and is writable")
@@ -290,6 +297,25 @@ class Database:
                     raise self.trouble(error) from error
                 raise
         self.folded_now_and_then()
+
+    @contextmanager
+    def sound(self, what: str = "a part of it") -> Iterator[None]:
+        """What is read inside may be damaged, which raises :class:`UnusableStore` with ``what`` cannot be read."""
+        try:
+            yield
+        except (StoreError, UnknownType):
+            raise
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+        except _UNREADABLE as error:
+            raise UnusableStore(f"{self.path} is damaged: {what} cannot be read", "damaged") from error
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[None]:
+        """Nobody else uses the connection meanwhile; for what is damaged see :meth:`sound`."""
+        async with self.lock:
+            with self.sound():
+                yield
 
     def undo(self) -> None:
         """Rolls the running transaction back, if there is one."""

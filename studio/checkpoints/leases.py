@@ -52,7 +52,7 @@ class Leases:
     async def elsewhere(self) -> dict[str, str]:
         """The runs that other living processes work on, and who they are in words."""
         mine = self._mine.path.name if self._mine is not None else ""
-        async with self._database.lock:
+        async with self._database.reading():
             rows = self._database.execute("SELECT run, owner FROM lease").fetchall() if self._has_leases() else []
         owners = {owner: self._living(owner) for owner in {row[1] for row in rows} if owner != mine}
         return {run: words for run, owner in rows if (words := owners.get(owner)) is not None}

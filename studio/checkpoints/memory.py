@@ -53,6 +53,8 @@ class MemoryStore:
         found = [id for id in dict.fromkeys(ids) if id in self._saved]
         for id in found:
             del self._saved[id]
+        if found:
+            self._known.clear()  # it holds what was saved; what is still there is looked through once more
         return len(found)
 
     async def prune(self, keep: int, run: str | None = None) -> int:

@@ -30,6 +30,8 @@ LARGE = 64_000
 """Characters of a text from which it is not written on the loop."""
 _KEPT = 50_000
 _KEPT_LISTS = 256
+HELD = 64_000_000
+"""Characters of objects that are remembered: they are kept alive by that."""
 _FIRM = frozenset({str, int, float, bool, bytes, type(None)})
 _EXACT = frozenset({str, bytes, type(None)})
 """Equal values of these types are the same in every respect (1 and True are not)."""
@@ -90,11 +92,21 @@ class Packer:
         self._known: dict[bytes, int] = {}
         self._links: dict[tuple[int, int], int] = {}
         self._loaded: dict[int, Any] = {}
+        self._held = 0
+
+    def lighten(self) -> None:
+        """Lets go of the objects if they take much; what is written of them stays known. Not while something is packed:
+        what follows would be looked through again."""
+        if self._held > HELD:
+            for memory in (self._objects, self._lists, self._loaded):
+                memory.clear()
+            self._held = 0
 
     def forget(self) -> None:
         """Ids are no longer valid: a transaction was rolled back, or somebody removed entries."""
         for memory in (self._objects, self._lists, self._known, self._links, self._loaded):
             memory.clear()
+        self._held = 0
 
     # ------------------------------------------------------------------------------------------------ packing
 
@@ -156,6 +168,7 @@ class Packer:
             body = _body(packed)
             if len(body) > SHORT * 2:
                 packed = {"#": self._content(body)}
+                self._held += len(body)
         firm, exact = self._firm(fields)
         if firm:
             self._keep(value, packed, exact)
@@ -274,6 +287,7 @@ class Packer:
             entry = self._link(before, content)
         if remembered is not None:
             self._keep(remembered, {"#": content}, exact)
+            self._held += len(body)
         return entry, exact
 
     def _link(self, before: int, content: int) -> int:
@@ -317,8 +331,10 @@ class Packer:
         loaded = self._loaded.get(entry)
         if loaded is not None:
             return loaded
-        packed = _parsed(self._entries.body(entry))
+        body = self._entries.body(entry)
+        packed = _parsed(body)
         value = self.unpack(packed)
+        self._held += len(body)
         self._share(entry, packed, value)
         return value
 
@@ -336,6 +352,7 @@ class Packer:
         """The list that ends with this entry."""
         with uncollected():
             ids, bodies = self._entries.items(last)
+            self._held += sum(map(len, bodies))
             plain = all(body[0] == "~" for body in bodies) and self._loaded.keys().isdisjoint(ids)
             values, all_exact = (self._said(ids, bodies), True) if plain else self._mixed(ids, bodies)
         _bounded(self._loaded)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import struct
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -26,7 +24,7 @@ from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.quick import uncollected
 from studio.checkpoints.removal import remove
 from studio.checkpoints.runs import RunRecord
-from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError, UnusableStore
+from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 from studio.checkpoints.upkeep import Upkeep
 
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
@@ -36,6 +34,9 @@ _RUN = ", ".join(_RUN_FIELDS)
 _ROW_BYTES = 60
 """What a checkpoint's row takes beside its body."""
 _KEPT = 10_000
+_MANY = 400
+"""Waiting messages from which a checkpoint is not written on the loop; ``_LONG``: bytes of a body, for reading."""
+_LONG = 4_000
 
 
 class SqliteStore(Upkeep):
@@ -58,6 +59,8 @@ class SqliteStore(Upkeep):
             try:
                 await database.begin()
                 try:
+                    if len(checkpoint.messages) > _MANY:
+                        raise TooLarge
                     size = self._write(checkpoint)
                 except TooLarge:
                     size = await database.in_thread(lambda: self._write_large(checkpoint))
@@ -96,7 +99,7 @@ class SqliteStore(Upkeep):
         return size
 
     def _write_large(self, c: Checkpoint) -> int:
-        """The same with values that are too large for the loop."""
+        """The same with what is too large, or too much, for the loop."""
         self._packer.large_allowed = True
         try:
             return self._write(c)
@@ -120,13 +123,16 @@ class SqliteStore(Upkeep):
         return id if number is None else number
 
     def _entry_of(self, id: str) -> int | None:
-        """The entry of a checkpoint. Where two ids have one number, the second is at the end of the table."""
+        """The entry of a checkpoint. Where two ids have one number, the second is at the end of the table, and only the
+        head of its entry has its number."""
         key, rest = key_of(id)
         execute = self._database.execute
         row = execute("SELECT entry, rest FROM checkpoint WHERE hash=?", (key,)).fetchone()
-        if row is not None and row[1] != rest:
-            row = execute("SELECT entry FROM checkpoint WHERE rest=?", (rest,)).fetchone()
-        return None if row is None else int(row[0])
+        if row is None or row[1] == rest:
+            return None if row is None else int(row[0])
+        query = "SELECT c.entry, e.head FROM checkpoint c JOIN entry e ON e.id=c.entry WHERE c.rest=?"
+        found = (entry for entry, head in execute(query, (rest,)).fetchall() if parsed_head(head)[0] == key)
+        return next(found, None)
 
     def _id_of(self, entry: int | str | None) -> str | None:
         """The id of the checkpoint at an entry; an id of another file as it is."""
@@ -156,43 +162,36 @@ class SqliteStore(Upkeep):
 
     async def load(self, id: str) -> Checkpoint:
         """See :meth:`studio.checkpoints.store.CheckpointStore.load`."""
-        async with self._database.lock:
-            try:
-                found = self._found(id)
-            except sqlite3.Error as error:
-                raise self._database.trouble(error) from error
-            except (ValueError, LookupError, AttributeError, TypeError, struct.error, zlib.error) as error:
-                raise UnusableStore(
-                    f"{self._database.path} is damaged: checkpoint {id} cannot be read", "damaged"
-                ) from error
-        if found is None:
-            raise CheckpointNotFound(id)
-        return found
-
-    def _found(self, id: str) -> Checkpoint | None:
-        if self._database.removed_elsewhere():
-            self._forget()
-        entry = self._entry_of(id)
-        row = None if entry is None else self._one("SELECT parent, head, body FROM entry WHERE id=?", (entry,))
-        if row is None or entry is None:
-            return None
-        _, kind, origin, superstep, _, created, name = parsed_head(row[1])
-        parts = self._bodies.read(row[2], entry, id, superstep)
-        run, workflow, signature = self._all_origins(None)[origin]
-        return Checkpoint(
-            id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
-            kind=KINDS[kind], superstep=superstep, created=created, name=name, **parts,
-        )  # fmt: skip
+        database = self._database
+        async with database.lock:
+            with database.sound(f"checkpoint {id}"):
+                if database.removed_elsewhere():
+                    self._forget()
+                entry = self._entry_of(id)
+                row = None if entry is None else self._one("SELECT parent, head, body FROM entry WHERE id=?", (entry,))
+                if row is None or entry is None:
+                    raise CheckpointNotFound(id)
+                _, kind, origin, superstep, _, created, name = parsed_head(row[1])
+                if len(row[2]) < _LONG:
+                    parts = self._bodies.read(row[2], entry, id, superstep)
+                else:
+                    body, number = row[2], entry
+                    parts = await database.in_thread(lambda: self._bodies.read(body, number, id, superstep))
+                run, workflow, signature = self._all_origins(None)[origin]
+                return Checkpoint(
+                    id=id, parent=self._id_of(row[0]), run=run, workflow=workflow, signature=signature,
+                    kind=KINDS[kind], superstep=superstep, created=created, name=name, **parts,
+                )  # fmt: skip
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
         query = "SELECT e.id, e.parent, e.head, c.rest FROM checkpoint c CROSS JOIN entry e ON e.id=c.entry"
-        async with self._database.lock:
+        async with self._database.reading():
             with uncollected():
                 rows = self._all(query, ())
             origins = self._all_origins(run)
-        rows.sort()
-        return described(rows, origins)
+            rows.sort()
+            return described(rows, origins)
 
     def _all_origins(self, run: str | None) -> dict[int, tuple[str, str, str]]:
         rows = self._all("SELECT id, run, workflow, signature FROM origin", ())
@@ -200,7 +199,7 @@ class SqliteStore(Upkeep):
 
     async def latest(self, run: str | None = None) -> CheckpointInfo | None:
         """See :meth:`studio.checkpoints.store.CheckpointStore.latest`."""
-        async with self._database.lock:
+        async with self._database.reading():
             origins = self._all_origins(run)
             query = "SELECT id, parent, head FROM entry WHERE head IS NOT NULL ORDER BY id DESC"
             if run is None:
@@ -221,7 +220,8 @@ class SqliteStore(Upkeep):
         async with database.writing():
             found = {id: self._entry_of(id) for id in ids}
             numbers = {number: id for id, number in found.items() if number is not None}
-            removed = await database.in_thread(lambda: remove(database, self._bodies, numbers))
+            with database.sound():
+                removed = await database.in_thread(lambda: remove(database, self._bodies, numbers))
             self._forget()
         return removed
 
@@ -255,7 +255,7 @@ class SqliteStore(Upkeep):
 
     async def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
-        async with self._database.lock:
+        async with self._database.reading():
             return [RunRecord(*row) for row in self._of_runs(f"SELECT {_RUN} FROM run ORDER BY place", ())]
 
     async def append_events(self, run: str, events: Sequence[Any]) -> None:
@@ -267,9 +267,9 @@ class SqliteStore(Upkeep):
 
     async def load_events(self, run: str) -> list[Any]:
         """The whole log of a run."""
-        async with self._database.lock:
+        async with self._database.reading():
             rows = self._of_runs("SELECT body FROM event WHERE run=? ORDER BY number", (run,))
-        return [json.loads(row[0]) for row in rows]
+            return [json.loads(row[0]) for row in rows]
 
     async def save_document(self, fingerprint: str, text: str) -> None:
         """Keeps a document that ran, once."""
@@ -279,7 +279,7 @@ class SqliteStore(Upkeep):
 
     async def load_document(self, fingerprint: str) -> str:
         """The document with this fingerprint. Raises KeyError."""
-        async with self._database.lock:
+        async with self._database.reading():
             row = next(iter(self._of_runs("SELECT body FROM document WHERE fingerprint=?", (fingerprint,))), None)
         if row is None:
             raise KeyError(fingerprint)
@@ -312,10 +312,10 @@ class SqliteStore(Upkeep):
 
     async def marks(self) -> dict[str, Mark]:
         """See :meth:`studio.checkpoints.runs.RunStore.marks`."""
-        async with self._database.lock:
+        async with self._database.reading():
             has, tags = self._database.has_marks, "tags" if self._database.has_tags else "''"
             rows = self._all(f"SELECT checkpoint, name, note, pinned, {tags} FROM mark", ()) if has else []
-        return {row[0]: Mark(row[1], row[2], bool(row[3]), tuple(filter(None, row[4].split("\n")))) for row in rows}
+            return {row[0]: Mark(row[1], row[2], bool(row[3]), tuple(filter(None, row[4].split("\n")))) for row in rows}
 
     async def set_drafts(self, drafts: Mapping[str, Any]) -> None:
         """See :meth:`studio.checkpoints.runs.RunStore.set_drafts`."""
@@ -324,7 +324,7 @@ class SqliteStore(Upkeep):
 
     async def drafts(self) -> dict[str, Any]:
         """See :meth:`studio.checkpoints.runs.RunStore.drafts`."""
-        async with self._database.lock:
+        async with self._database.reading():
             return read_drafts(self._database)
 
     async def close(self) -> None:

@@ -122,9 +122,9 @@ class Upkeep(ABC):
 
     async def retention(self) -> RetentionRules:
         """See :meth:`studio.checkpoints.runs.RunStore.retention`."""
-        async with self._database.lock:
+        async with self._database.reading():
             rows = self._optional("setting", "SELECT value FROM setting WHERE name=?", (_RULES,))
-        return RetentionRules.from_json(json.loads(rows[0][0])) if rows else RetentionRules()
+            return RetentionRules.from_json(json.loads(rows[0][0])) if rows else RetentionRules()
 
     async def set_retention(self, rules: RetentionRules) -> None:
         """See :meth:`studio.checkpoints.runs.RunStore.set_retention`."""
@@ -153,7 +153,7 @@ class Upkeep(ABC):
 
     async def discarded(self) -> list[Discarded]:
         """See :meth:`studio.checkpoints.runs.RunStore.discarded`."""
-        async with self._database.lock:
+        async with self._database.reading():
             batches = self._optional("discard", "SELECT number, at, text FROM discard ORDER BY number", ())
             rows = self._optional("discarded", "SELECT number, kind, id FROM discarded", ())
         found: dict[tuple[int, str], list[str]] = {}
@@ -170,16 +170,17 @@ class Upkeep(ABC):
         """See :meth:`studio.checkpoints.runs.RunStore.sizes`."""
         batches = await self.discarded()
         free = await self.freed_by([c for b in batches for c in b.checkpoints], [r for b in batches for r in b.runs])
-        async with self._database.lock:
+        async with self._database.reading():
             execute = self._database.execute
             empty = execute("PRAGMA freelist_count").fetchone()[0] * execute("PRAGMA page_size").fetchone()[0]
         return Sizes(self._database.file_bytes(), free + empty)
 
     async def freed_by(self, checkpoints: Iterable[str], runs: Iterable[str] = ()) -> int:
         """See :meth:`studio.checkpoints.runs.RunStore.freed_by`."""
-        async with self._database.lock:
+        async with self._database.reading():
             numbers = {n for n in map(self._entry_of, checkpoints) if n is not None}
-            total = usage.freed_by(self._database, numbers) if numbers else 0
+            database = self._database
+            total = await database.in_thread(lambda: usage.freed_by(database, numbers)) if numbers else 0
             for run in runs:
                 rows = self._optional("event", "SELECT sum(length(body)) FROM event WHERE run=?", (run,))
                 total += rows[0][0] or 0 if rows else 0
@@ -187,9 +188,11 @@ class Upkeep(ABC):
 
     async def weight(self, id: str) -> usage.Weight:
         """See :meth:`studio.checkpoints.runs.RunStore.weight`."""
-        async with self._database.lock:
-            number = self._entry_of(id)
-            return usage.Weight(0, 0) if number is None else usage.weight(self._database, number)
+        async with self._database.reading():
+            database, number = self._database, self._entry_of(id)
+            if number is None:
+                return usage.Weight(0, 0)
+            return await database.in_thread(lambda: usage.weight(database, number))
 
     # ---------------------------------------------------------------------------------------------- compacting
 
@@ -205,7 +208,8 @@ class Upkeep(ABC):
             numbers = {number: id for id, number in found.items() if number is not None}
             say("Removing what was discarded")
             try:
-                await database.in_thread(lambda: self._remove_for_good(numbers, runs, stop))
+                with database.sound():
+                    await database.in_thread(lambda: self._remove_for_good(numbers, runs, stop))
             finally:
                 self._forget()
         async with database.lock:

@@ -240,3 +240,25 @@ async def test_a_second_checkpoint_with_the_same_id_is_refused(store: Checkpoint
     with pytest.raises(StoreError, match="there already"):
         await store.save(Checkpoint("c", state={"k": 2}))
     assert (await store.load("c")).state == {"k": 1}
+
+
+async def test_ids_of_the_same_moment_are_told_apart(store: CheckpointStore) -> None:
+    """Two processes whose clock is coarse make ids that differ in their end alone, and others with the same end."""
+    first, second = f"{1_700_000_000_000_000_000:016x}", f"{1_700_000_000_000_000_777:016x}"
+    ids = [first + "aaaa", second + "bbbb", first + "bbbb", second + "aaaa"]
+    for id in ids:
+        await store.save(Checkpoint(id, workflow=id))
+    with pytest.raises(StoreError, match="there already"):
+        await store.save(Checkpoint(ids[2]))
+    assert [(await store.load(id)).workflow for id in ids] == ids
+    assert [info.id for info in await store.infos()] == ids
+    with pytest.raises(CheckpointNotFound):
+        await store.load(first + "cccc")
+    assert await store.delete([ids[2]]) == 1
+    assert [info.id for info in await store.infos()] == [ids[0], ids[1], ids[3]]
+
+
+async def test_ten_thousand_messages_come_back(store: CheckpointStore) -> None:
+    messages = tuple(QueuedMessage(f"m{n}", "a", None, f"{LONG} {n}") for n in range(10_000))
+    await store.save(Checkpoint("c", messages=messages))
+    assert (await store.load("c")).messages == messages
