@@ -6,7 +6,7 @@ case of a switch has the id of the case; the others are made from the group's id
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -118,6 +118,18 @@ def _fan_out_lines(edge: FanOutEdge) -> Iterator[Line]:
         condition = (edge.selection or {}).get(target)
         label = describe(condition) if condition is not None else ""
         yield Line(leg_id(edge.id, target), "leg", edge.id, edge.id, target, label, condition)
+
+
+def lines_by_id(workflow: Workflow) -> Mapping[str, Line]:
+    """Every line of the drawing by its id, the first one where an id is there twice. Shared: not to be changed."""
+    return _by_id.of(_lines.of(workflow.edges))
+
+
+def _indexed(every: tuple[Line, ...]) -> Mapping[str, Line]:
+    return {found.id: found for found in reversed(every)}
+
+
+_by_id = Kept(_indexed)
 
 
 def line(workflow: Workflow, line_id: str) -> Line | None:

@@ -30,6 +30,9 @@ class Situation:
     selected: tuple[str, ...] = ()
     selected_node: str | None = None
     """The one selected node."""
+    kinds: frozenset[str] = frozenset()
+    """What is among the selection: node, join, junction, line, frame, note; more words where one thing is selected:
+    direct, ruled, linked, embedded, output (see :func:`studio.ui.window.situation.kinds_of`)."""
     checkpoint: str | None = None
     """The checkpoint that is looked at."""
     requests: int = 0
@@ -78,7 +81,48 @@ def editing(rule: Callable[[Situation], Reason]) -> Callable[[Situation], Reason
     return why
 
 
-to_edit, to_edit_selection, to_edit_node = editing(on_workflow), editing(on_selection), editing(on_node)
+to_edit, to_edit_selection = editing(on_workflow), editing(on_selection)
+
+
+def on_several(least: int) -> Callable[[Situation], Reason]:
+    """That many items with a place of their own."""
+
+    def why(now: Situation) -> Reason:
+        words = {2: "Select two items.", 3: "Select three items."}
+        return on_workflow(now) or ("" if len(now.selected) >= least else words[least])
+
+    return why
+
+
+def on_only(wanted: frozenset[str], otherwise: Reason) -> Callable[[Situation], Reason]:
+    """One item of one of these kinds."""
+
+    def why(now: Situation) -> Reason:
+        return on_workflow(now) or ("" if len(now.selected) == 1 and now.kinds & wanted else otherwise)
+
+    return why
+
+
+def to_edit_only(wanted: frozenset[str], otherwise: Reason) -> Callable[[Situation], Reason]:
+    """The same, to change the drawing."""
+    return editing(on_only(wanted, otherwise))
+
+
+_TWO, _THREE, _ANY = editing(on_several(2)), editing(on_several(3)), editing(on_one)
+_ENDS = to_edit_only(frozenset({"node", "join", "junction"}), "Select one node, switch or fan-out.")
+_WAYS = to_edit_only(frozenset({"node", "join", "junction", "line"}), "Select one node or edge.")
+_CARD = to_edit_only(frozenset({"node", "join"}), "Select one node.")
+_OUTPUT = to_edit_only(frozenset({"output"}), "Select one node that gives an output.")
+_NODE = to_edit_only(frozenset({"node"}), "Select one node that is not a join.")
+_LINE = to_edit_only(frozenset({"line"}), "Select one edge.")
+_DIRECT = to_edit_only(frozenset({"direct"}), "Select one direct edge.")
+_RULED = to_edit_only(frozenset({"ruled"}), "Select one edge that can have a condition.")
+_LINKED = to_edit_only(frozenset({"linked"}), "Select a sub-workflow that is linked to a file.")
+_EMBEDDED = to_edit_only(frozenset({"embedded"}), "Select a sub-workflow that is embedded.")
+
+
+def _frame_text(now: Situation) -> str:
+    return "Remove the frame" if now.kinds == {"frame"} else "Frame around selection"
 
 
 def on_node_run(command: str) -> Callable[[Situation], Reason]:
@@ -167,7 +211,7 @@ class Action:
     """Name of a submenu of ``menu`` in which the action stands."""
 
 
-MENUS = ("File", "Edit", "View", "Insert", "Run", "Checkpoints", "Window", "Help")
+MENUS = ("File", "Edit", "View", "Insert", "Node", "Run", "Checkpoints", "Window", "Help")
 
 FILE = (
     Action("file.new", "New workflow", "File", 0, "plus", ("Ctrl+N",)),
@@ -194,15 +238,26 @@ EDIT = (
     Action("edit.cut", "Cut", "Edit", 1, "scissors", ("Ctrl+X",), context="canvas", why_not=to_edit_selection),
     Action("edit.copy", "Copy", "Edit", 1, "copy", ("Ctrl+C",), context="canvas", why_not=on_selection),
     Action("edit.paste", "Paste", "Edit", 1, "clipboard-paste", ("Ctrl+V",), context="canvas", why_not=to_edit),
+    Action("edit.paste_edges", "Paste with edges", "Edit", 1, "", ("Ctrl+Shift+V",), context="canvas",
+           why_not=to_edit, hint="Connected with what the originals are connected with"),
     Action("edit.duplicate", "Duplicate", "Edit", 1, "copy-plus", ("Ctrl+D",), context="canvas",
            why_not=to_edit_selection),
+    Action("edit.duplicate_edges", "Duplicate with edges", "Edit", 1, "", ("Shift+D",), context="canvas",
+           why_not=to_edit_selection, hint="Connected with what the originals are connected with"),
     Action("edit.delete", "Delete", "Edit", 1, "trash-2", ("Del",), ("Backspace",), context="canvas",
            why_not=to_edit_selection),
+    Action("edit.delete_join", "Delete and join neighbours", "Edit", 1, "", ("Ctrl+Del",), ("Ctrl+Backspace",),
+           context="canvas", why_not=to_edit_selection, hint="What led to a deleted node leads to what came after it"),
     Action("edit.select_all", "Select all", "Edit", 2, "", ("Ctrl+A",), context="canvas", why_not=on_workflow),
-    Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=to_edit_node),
+    Action("edit.select_none", "Select nothing", "Edit", 2, "", why_not=on_selection),
+    Action("edit.select_before", "Select what leads here", "Edit", 2, "", ("Shift+[",), context="canvas",
+           why_not=on_selection),
+    Action("edit.select_behind", "Select what this leads to", "Edit", 2, "", ("Shift+]",), context="canvas",
+           why_not=on_selection),
+    Action("edit.select_connected", "Select everything connected", "Edit", 2, "", why_not=on_selection),
+    Action("edit.rename", "Rename", "Edit", 3, "", ("F2",), context="canvas", why_not=_ANY),
     Action("edit.rename_all", "Rename with references…", "Edit", 3, "", ("Shift+F2",), why_not=to_edit,
            hint="A node, state key, type, tool or module, and every place that names it"),
-    Action("edit.set_start", "Set as start node", "Edit", 3, "flag", why_not=to_edit_node),
     Action("edit.find_text", "Find in workflow…", "Edit", 4, "search", ("Ctrl+F",), why_not=on_workflow,
            hint="Look through names, prompts, code and conditions"),
     Action("edit.replace", "Replace…", "Edit", 4, "", ("Ctrl+H",), ("Ctrl+Alt+F",), why_not=to_edit),
@@ -248,7 +303,58 @@ INSERT = (
     Action("insert.human_input", "Human input", "Insert", 1, "own:human-input", why_not=to_edit),
     Action("insert.sub_workflow", "Sub-workflow", "Insert", 1, "own:sub-workflow", why_not=to_edit),
     Action("insert.template", "Template", "Insert", 1, "own:template", why_not=to_edit),
+    Action("insert.join", "Join", "Insert", 2, "own:join", why_not=to_edit),
+    Action("insert.switch", "Switch", "Insert", 2, "own:switch", why_not=to_edit),
+    Action("insert.fan_out", "Fan-out", "Insert", 2, "own:fan-out", why_not=to_edit),
     Action("insert.note", "Note", "Insert", 2, "sticky-note", ("N",), context="canvas", why_not=to_edit),
+    Action("insert.sequential", "Sequential pattern", "Insert", 3, "", why_not=to_edit,
+           hint="A ready group: agents one after the other"),
+    Action("insert.concurrent", "Concurrent pattern", "Insert", 3, "", why_not=to_edit,
+           hint="A ready group: agents at once, and a join"),
+    Action("insert.handoff", "Handoff pattern", "Insert", 3, "", why_not=to_edit,
+           hint="A ready group: agents that hand the conversation over"),
+    Action("insert.group_chat", "Group chat pattern", "Insert", 3, "", why_not=to_edit,
+           hint="A ready group: agents that take turns"),
+)  # fmt: skip
+
+NODE = (
+    Action("node.open", "Open in the inspector", "Node", 0, "", why_not=on_one),
+    Action("node.connect", "Connect to…", "Node", 0, "", ("C",), context="canvas", why_not=_ENDS),
+    Action("node.insert", "Insert node after…", "Node", 0, "", ("I",), context="canvas", why_not=_WAYS,
+           hint="On the only edge after it, or beside it; of an edge: on it"),
+    Action("node.take_out", "Take out of its wires", "Node", 0, "", why_not=_CARD,
+           hint="What led to it leads to what came after it; the node stays"),
+    Action("edit.set_start", "Start node", "Node", 1, "flag", why_not=_NODE, checkable=True),
+    Action("node.output", "Output of the workflow", "Node", 1, "", why_not=_OUTPUT, checkable=True),
+    Action("node.edge_condition", "Edit condition", "Node", 2, "", why_not=_RULED),
+    Action("node.to_switch", "Turn into a switch", "Node", 2, "own:switch", why_not=_DIRECT,
+           hint="The direct edges of its source become cases"),
+    Action("node.to_fan_out", "Turn its edges into a fan-out", "Node", 2, "own:fan-out", why_not=_CARD,
+           hint="A bar in place of the direct edges of the selected node"),
+    Action("node.add_bend", "Add a bend", "Node", 2, "", why_not=_LINE),
+    Action("node.remove_bends", "Remove all bends", "Node", 2, "", why_not=_LINE),
+    Action("node.move", "Move with the arrow keys", "Node", 3, "", ("G",), context="canvas", why_not=to_edit_selection,
+           hint="Arrows by the grid, with Shift by 1; Enter keeps, Esc cancels"),
+    Action("node.align", "Align with the arrow keys", "Node", 3, "", ("L",), context="canvas", why_not=_TWO,
+           submenu="Align", hint="The next arrow aligns, with Shift it distributes, Enter puts middles in line"),
+    Action("node.align_left", "Align left edges", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.align_right", "Align right edges", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.align_up", "Align top edges", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.align_down", "Align bottom edges", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.align_across", "Align middles above each other", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.align_along", "Align middles beside each other", "Node", 3, why_not=_TWO, submenu="Align"),
+    Action("node.distribute_x", "Distribute from left to right", "Node", 3, "", why_not=_THREE,
+           submenu="Align"),
+    Action("node.distribute_y", "Distribute from top to bottom", "Node", 3, "", why_not=_THREE,
+           submenu="Align"),
+    Action("node.frame", "Frame around selection", "Node", 4, "", ("F",), context="canvas", why_not=to_edit_selection,
+           text_now=_frame_text),
+    Action("node.collapse", "Collapse or open the frame", "Node", 4, "", ("H",), context="canvas",
+           why_not=to_edit_selection, hint="Draw the frame as one card, or what is in it again"),
+    Action("node.extract", "Extract to a sub-workflow", "Node", 5, "own:sub-workflow", why_not=to_edit_selection),
+    Action("node.inline", "Put its nodes here", "Node", 5, "", why_not=_EMBEDDED,
+           hint="The nodes of the embedded sub-workflow in its place"),
+    Action("node.embed", "Embed a copy of the file", "Node", 5, "", why_not=_LINKED),
 )  # fmt: skip
 
 RUN = (
@@ -350,4 +456,4 @@ HELP = (
     Action("app.about", "About Superstep Studio", "Help", 1, "info"),
 )  # fmt: skip
 
-ACTIONS: tuple[Action, ...] = (*FILE, *EDIT, *VIEW, *INSERT, *RUN, *CHECKPOINTS, *WINDOW, *HELP)
+ACTIONS: tuple[Action, ...] = (*FILE, *EDIT, *VIEW, *INSERT, *NODE, *RUN, *CHECKPOINTS, *WINDOW, *HELP)

@@ -27,6 +27,7 @@ from studio.ui.toolbar.tool_bar import MainToolBar
 from studio.ui.window import drops, memory
 from studio.ui.window.debug_flows import debug_command
 from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
+from studio.ui.window.drawing_functions import OUTLINE_KEEPS
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
@@ -35,7 +36,7 @@ from studio.ui.window.pages import Pages
 from studio.ui.window.palettes import Palettes
 from studio.ui.window.run_following import RunFollowing
 from studio.ui.window.sides import Sides
-from studio.ui.window.situation import situation
+from studio.ui.window.situation import checked_of, situation
 from studio.ui.window.status_texts import show_status
 from studio.ui.window.undo_keys import UndoKeys
 from studio.ui.window.workflow_page import WorkflowPage
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self._refresh_timer = QTimer(self)
         self._refresh_timer.setSingleShot(True)
         self._refresh_timer.timeout.connect(self.refresh)
+        self.actions_.add_canvas_widget(self.sides.outline, OUTLINE_KEEPS)
         self._connect()
         self.restoreGeometry(bytes.fromhex(self._memory.geometry)) if self._memory.geometry else None
 
@@ -274,7 +276,7 @@ class MainWindow(QMainWindow):
             on.add("view.minimap")
         if self.page is not None and self.page.canvas.snap:
             on.add("view.snap")
-        return frozenset(on)
+        return frozenset(on) | checked_of(self._shown_workspace)
 
     def _title(self) -> str:
         page = self.page

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from studio.bridge.document_model import READ_ONLY
 from studio.bridge.workspace import Workspace
 from studio.document import commands
-from studio.document.edits import Batch, Edit
-from studio.document.geometry import GAP_X, free_place, size_of, snapped
+from studio.document.edits import Batch, Edit, SetPlaces
+from studio.document.geometry import GAP_X, GRID, free_place, moved, size_of, snapped
 from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
@@ -40,6 +40,9 @@ class Editing(Camera):
         super().__init__(theme, parent)
         self.snap = True
         """Whether dragging keeps to the grid."""
+
+        self._pasted: tuple[Place, int] | None = None
+        """Where something was pasted last at the pointer, and how often there."""
 
     # ---- document and selection
 
@@ -80,10 +83,14 @@ class Editing(Camera):
         return self.workspace is not None and not self.read_only
 
     def execute(self, edit: Edit, text: str) -> None:
-        """Changes the document and shows it at once."""
-        if self.workspace is not None and self.may_edit():
-            self.workspace.document.execute(edit, text)
-            self.canvas_scene.flush()
+        """Changes the document and shows it at once. Places that are so already are no step to undo."""
+        if self.workspace is None or not self.may_edit():
+            return
+        if isinstance(edit, SetPlaces) and all(self.workflow.places.get(i) == p for i, p in edit.places.items()):
+            self.tell(tr("Everything is in its place already."))
+            return
+        self.workspace.document.execute(edit, text)
+        self.canvas_scene.flush()
 
     def execute_all(self, edits: Sequence[Edit], text: str) -> None:
         """Several edits as one step."""
@@ -247,14 +254,34 @@ class Editing(Camera):
         self.copy_selection()
         self.delete_selection()
 
-    def paste(self, at: QPointF | None = None) -> None:
-        """Nodes from the clipboard, at a point of the scene (None: beside where they were)."""
+    def paste(self, at: QPointF | None = None, *, keep_outer: bool = False) -> None:
+        """Nodes from the clipboard, at a point of the scene (None: at the pointer if it is over the canvas, else
+        beside where they were). ``keep_outer``: connected with what the originals are connected with."""
         if self.workspace is None:
             return
-        place = Place(x=snapped(at.x()), y=snapped(at.y())) if at is not None else None
-        edit = commands.paste_items(self.workflow, QGuiApplication.clipboard().text(), place)
-        if self._do(edit, tr("Paste")) and not isinstance(edit, Problem):
-            self._chose_new(self._placed(commands.pasted_ids(edit)))
+        place = self._paste_place(at)
+        text = QGuiApplication.clipboard().text()
+        edit = commands.paste_items(self.workflow, text, place, keep_outer=keep_outer)
+        step = tr("Paste with edges") if keep_outer else tr("Paste")
+        if self._do(edit, step) and not isinstance(edit, Problem):
+            self._chose_new(self._placed(commands.pasted_ids(edit)), show=place is None)
+
+    def _paste_place(self, at: QPointF | None) -> Place | None:
+        """Pasted again with the pointer at rest, things do not cover each other."""
+        if at is None and not self.viewport().underMouse():
+            return None
+        at = at if at is not None else self.pointer_scene()
+        place = Place(x=snapped(at.x()), y=snapped(at.y()))
+        before = self._pasted
+        times = before[1] + 1 if before is not None and before[0] == place else 0
+        self._pasted = (place, times)
+        return moved(place, 3 * GRID * times, 3 * GRID * times)
+
+    def pointer_scene(self) -> QPointF:
+        """Where the pointer is in the scene; the middle of the view if it is elsewhere."""
+        at = self.viewport().mapFromGlobal(QCursor.pos())
+        inside = self.viewport().rect().contains(at)
+        return self.to_scene(QPointF(at)) if inside else self.seen_rect().center()
 
     def _placed(self, ids: Iterable[str]) -> tuple[str, ...]:
         return tuple(i for i in ids if i in self.canvas_scene.items_by_id)
@@ -285,6 +312,10 @@ class Editing(Camera):
         self.canvas_scene.flush()
 
     def set_start(self, node: str) -> None:
+        """Makes a node the start; it stays what it is if it is the start already."""
+        if self.workflow.start == node:
+            self.tell(tr("This is the start node already."))
+            return
         self.execute(commands.set_start(self.workflow, node), tr("Set {name} as start").format(name=self.name_of(node)))
 
     def set_output(self, node: str, on: bool) -> None:
@@ -308,15 +339,6 @@ class Editing(Camera):
             edit, group = commands.new_frame(self.workflow, members)
             self.execute(edit, counted(len(members), tr("Frame around 1 item"), tr("Frame around {count} items")))
             self._chose_new((group,), show=False)
-
-    def to_switch(self, edge: str) -> None:
-        """Makes a switch of the edges of a source."""
-        result = commands.to_switch(self.workflow, edge)
-        if isinstance(result, Problem):
-            self.tell(result.message)
-        else:
-            self.execute(result[0], tr("Turn into a switch"))
-            self._chose_new((result[1],), show=False)
 
     def toggle_snap(self) -> bool:
         """Snapping to the grid on or off; returns what it is now."""

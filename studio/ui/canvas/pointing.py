@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QContextMenuEvent, QCursor, QMouseEvent, QNativeGestureEvent, QPainter, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QNativeGestureEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from studio.ui.canvas import menus, navigate
@@ -90,12 +90,6 @@ class Pointing(Shaping):
         keys = event.modifiers()
         view = event.position()
         return Pointer(self.to_scene(view), view, bool(keys & _SHIFT), bool(keys & _ALT), bool(keys & _CTRL))
-
-    def pointer_scene(self) -> QPointF:
-        """Where the pointer is in the scene; the middle of the view if it is elsewhere."""
-        at = self.viewport().mapFromGlobal(QCursor.pos())
-        inside = self.viewport().rect().contains(at)
-        return self.to_scene(QPointF(at)) if inside else self.seen_rect().center()
 
     # ---- gestures
 

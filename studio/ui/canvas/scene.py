@@ -340,7 +340,10 @@ class CanvasScene(QGraphicsScene):
     # ---- selection and focus
 
     def show_selection(self) -> None:
-        """Marks what is selected."""
+        """Marks what is selected. The keyboard focus does not stay behind when something else is selected."""
+        chosen = self.workspace.selection.items if self.workspace is not None else ()
+        if chosen and self.focus_id is not None and self.focus_id not in chosen:
+            self.set_focus_id(None)
         self._mark_selection()
         self.refreshed.emit(False)
 

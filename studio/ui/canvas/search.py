@@ -137,6 +137,8 @@ class SearchPopup(QFrame):
     def close_search(self) -> None:
         """Closes; whoever opened it takes the focus back."""
         if self.isVisible():
+            # Before hiding: Qt would hand the focus on by Tab, and the canvas would go to the next node.
+            self._over.setFocus(Qt.FocusReason.PopupFocusReason)
             self.hide()
             self.closed.emit()
 

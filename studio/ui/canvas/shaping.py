@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QGuiApplication
 
 from studio.document import commands
 from studio.document.aligning import Axis, Side
 from studio.document.bends import bends_of
-from studio.document.edits import Batch
+from studio.document.edits import Batch, Edit
 from studio.document.geometry import CARD, snapped
 from studio.document.model import Place
 from studio.document.problems import Problem
 from studio.files import FileProblem, read_workflow
-from studio.ui.canvas import navigate
+from studio.ui.canvas import navigate, routing
 from studio.ui.canvas.editing import Editing
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.dialogs import sub_workflows
@@ -95,12 +94,7 @@ class Shaping(Editing):
 
     def paste_with_edges(self, at: QPointF | None = None) -> None:
         """Nodes from the clipboard, connected with what the originals are connected with."""
-        if self.workspace is None:
-            return
-        place = Place(x=snapped(at.x()), y=snapped(at.y())) if at is not None else None
-        edit = commands.paste_items(self.workflow, QGuiApplication.clipboard().text(), place, keep_outer=True)
-        if self._do(edit, tr("Paste with edges")) and not isinstance(edit, Problem):
-            self._chose_new(self._placed(commands.pasted_ids(edit)))
+        self.paste(at, keep_outer=True)
 
     # ---- workflows inside
 
@@ -171,6 +165,12 @@ class Shaping(Editing):
         bends.insert(edge.part_of(at), point)
         self.execute(commands.set_bends(line_id, bends), tr("Add a bend"))
 
+    def add_bend_in_middle(self, line_id: str) -> None:
+        """A bend halfway along a line, for the keyboard."""
+        edge = self.canvas_scene.line_layer.items.get(line_id)
+        if edge is not None:
+            self.add_bend(line_id, routing.polyline(edge.points).pointAtPercent(0.5))
+
     def remove_bend(self, line_id: str, at: QPointF) -> None:
         """Takes the bend nearest to a point away."""
         edge = self.canvas_scene.line_layer.items.get(line_id)
@@ -181,7 +181,32 @@ class Shaping(Editing):
 
     def remove_bends(self, line_id: str) -> None:
         """The line finds its own way again."""
+        if not bends_of(self.workflow, line_id):
+            self.tell(tr("This edge has no bends."))
+            return
         self.execute(commands.set_bends(line_id, ()), tr("Remove bends"))
+
+    # ---- kinds of edges and outputs
+
+    def to_switch(self, edge: str) -> None:
+        """Makes a switch of the edges of a source."""
+        self._made_junction(commands.to_switch(self.workflow, edge), tr("Turn into a switch"))
+
+    def to_fan_out(self, node: str) -> None:
+        """Puts a bar in place of the direct edges of a node."""
+        self._made_junction(commands.to_fan_out(self.workflow, node), tr("Turn into a fan-out"))
+
+    def _made_junction(self, made: tuple[Edit, str] | Problem, text: str) -> None:
+        if isinstance(made, Problem):
+            self.tell(made.message)
+        else:
+            self.execute(made[0], text)
+            self._chose_new((made[1],), show=False)
+
+    def toggle_output(self, node: str) -> None:
+        """Makes a node an output of the workflow, or no longer."""
+        outputs = self.workflow.outputs
+        self.set_output(node, not (isinstance(outputs, tuple) and node in outputs))
 
     # ---- frames
 

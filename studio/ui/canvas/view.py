@@ -376,6 +376,7 @@ class CanvasView(Pointing):
         if not used and focus is not None and self.workspace is not None:
             if event.modifiers() & _SHIFT:
                 self.workspace.selection.toggle(focus)
+                self.canvas_scene.set_focus_id(focus)
             else:
                 self.select((focus,))
         event.accept()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -66,10 +66,11 @@ class ActionSet(QObject):
         """Why an action does not apply now; empty if it does."""
         return self._reasons.get(action_id, "")
 
-    def add_canvas_widget(self, widget: QWidget) -> None:
-        """Lets the ``canvas`` keys work while this widget or a child has the focus."""
+    def add_canvas_widget(self, widget: QWidget, keeps: Container[str] = ()) -> None:
+        """Lets the ``canvas`` keys work while this widget or a child has the focus, but for those of the actions that
+        it ``keeps`` for itself."""
         for entry in self._entries.values():
-            if entry.context == "canvas":
+            if entry.context == "canvas" and entry.id not in keeps:
                 widget.addAction(self._actions[entry.id])
 
     def update(self, now: Situation) -> None:

@@ -14,7 +14,7 @@ FillMenu = Callable[[QMenu], None]
 """Fills a menu whose entries are known only when it is opened."""
 
 _MNEMONICS = {
-    "File": "&File", "Edit": "&Edit", "View": "&View", "Insert": "&Insert", "Run": "&Run",
+    "File": "&File", "Edit": "&Edit", "View": "&View", "Insert": "&Insert", "Node": "&Node", "Run": "&Run",
     "Checkpoints": "&Checkpoints", "Window": "&Window", "Help": "&Help",
 }  # fmt: skip
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QLineEdit, QTextEdit, QWidget
 
 from studio.ui.dialogs.messages import inform
+from studio.ui.paint.kinds import NEW_KINDS
 from studio.ui.text import tr
 from studio.ui.window.debug_flows import debug_command, make_test, run_over_table
+from studio.ui.window.drawing_functions import Function, drawing_functions, on_page
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
     from studio.ui.main_window import MainWindow
-
-Function = Callable[[], None]
 
 
 def functions(window: MainWindow) -> dict[str, Function]:
@@ -26,6 +26,7 @@ def functions(window: MainWindow) -> dict[str, Function]:
         **_edit(window),
         **_view(window),
         **_insert(window),
+        **drawing_functions(window),
         **_run(window),
         **_debug(window),
         **_go(window),
@@ -37,17 +38,6 @@ def functions(window: MainWindow) -> dict[str, Function]:
         "app.log": partial(_show_log, window),
         "app.about": partial(_about, window),
     }
-
-
-def on_page(window: MainWindow, act: Callable[[WorkflowPage], Any]) -> Function:
-    """A function for the current workflow; nothing without one."""
-
-    def run() -> None:
-        page = window.page
-        if page is not None:
-            act(page)
-
-    return run
 
 
 def _file(window: MainWindow) -> dict[str, Function]:
@@ -72,12 +62,18 @@ def _edit(window: MainWindow) -> dict[str, Function]:
         "edit.cut": on_page(window, lambda page: page.canvas.cut_selection()),
         "edit.copy": on_page(window, lambda page: page.canvas.copy_selection()),
         "edit.paste": on_page(window, lambda page: page.canvas.paste()),
+        "edit.paste_edges": on_page(window, lambda page: page.canvas.paste_with_edges()),
+        "edit.duplicate_edges": on_page(window, lambda page: page.canvas.duplicate_with_edges()),
+        "edit.delete_join": on_page(window, lambda page: page.canvas.delete_and_join()),
+        "edit.select_none": on_page(window, lambda page: page.canvas.select_none()),
+        "edit.select_before": on_page(window, lambda page: page.canvas.select_before()),
+        "edit.select_behind": on_page(window, lambda page: page.canvas.select_behind()),
+        "edit.select_connected": on_page(window, lambda page: page.canvas.select_connected()),
         "edit.duplicate": on_page(window, lambda page: page.canvas.duplicate_selection()),
         "edit.delete": on_page(window, lambda page: page.canvas.delete_selection()),
         "edit.select_all": on_page(window, lambda page: page.canvas.select_all()),
         "edit.rename": on_page(window, lambda page: page.canvas.rename()),
         "edit.rename_all": on_page(window, partial(_rename_all, window)),
-        "edit.set_start": on_page(window, _set_start),
         "edit.find": window.palettes.show_nodes,
         "edit.find_text": partial(_find, window),
         "edit.replace": partial(_find, window, replacing=True),
@@ -114,10 +110,9 @@ def _insert(window: MainWindow) -> dict[str, Function]:
     def adds(kind: str) -> Function:
         return on_page(window, lambda page: page.canvas.add_node(kind))
 
-    kinds = ("agent", "runner", "function", "human_input", "sub_workflow", "template", "note")
     return {
         "insert.search": on_page(window, lambda page: page.canvas.open_search()),
-        **{f"insert.{kind}": adds(kind) for kind in kinds},
+        **{f"insert.{new.kind}": adds(new.kind) for new in NEW_KINDS},
     }
 
 
@@ -223,12 +218,6 @@ def _resume(window: MainWindow, page: WorkflowPage) -> None:
     branch = page.workspace.run.branch
     if branch is not None:
         window.sides.timeline.resume_branch(branch)
-
-
-def _set_start(page: WorkflowPage) -> None:
-    items = page.workspace.selection.items
-    if len(items) == 1:
-        page.canvas.set_start(items[0])
 
 
 def _show_and_focus(window: MainWindow, key: str) -> None:

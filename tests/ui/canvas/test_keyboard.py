@@ -62,6 +62,19 @@ def test_space_selects_the_focused_one(make_canvas: Make) -> None:
     assert view.selection_items == ()
 
 
+def test_the_focus_goes_with_what_is_selected_elsewhere(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    view.set_focus("writer")
+    assert view.workspace is not None
+    view.workspace.selection.select(("market",))
+    assert view.focus_or_selection == "market"
+    view.set_focus("tech")
+    key(view, K.Key_Space, SHIFT)
+    assert view.selection_items == ("market", "tech")
+    key(view, K.Key_Space, SHIFT)
+    assert (view.selection_items, view.focus_or_selection) == (("market",), "tech")
+
+
 def test_the_focused_item_is_announced(make_canvas: Make) -> None:
     view = make_canvas(research_brief())
     view.set_focus("writer")
@@ -102,6 +115,17 @@ def test_escape_closes_the_search_without_a_trace(make_canvas: Make) -> None:
     QTest.keyClick(view.prompts.popup.field, K.Key_Escape)
     assert not view.prompts.popup.isVisible()
     assert len(_workflow(view).nodes) == 2
+
+
+def test_closing_the_search_leaves_the_focus_where_it_was(make_canvas: Make, qtbot: QtBot) -> None:
+    view = make_canvas(research_brief())
+    view.activateWindow()
+    qtbot.waitUntil(view.isActiveWindow)
+    view.set_focus("writer")
+    for answer in (K.Key_Escape, K.Key_Return):
+        key(view, K.Key_C)
+        QTest.keyClick(view.prompts.popup.field, answer)
+        assert view.canvas_scene.focus_id == "writer"
 
 
 def test_connect_to_lists_only_legal_targets(make_canvas: Make) -> None:
