@@ -332,9 +332,9 @@ class Editing(Camera):
         if len(drawn) <= 1 and not self.read_only:
             self.fit_all()
 
-    def frame_selection(self) -> None:
-        """Draws a frame around the selected nodes."""
-        members = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
+    def frame_items(self, ids: Iterable[str]) -> None:
+        """Draws a frame around items."""
+        members = [i for i in ids if i in self.canvas_scene.items_by_id]
         if members:
             edit, group = commands.new_frame(self.workflow, members)
             self.execute(edit, counted(len(members), tr("Frame around 1 item"), tr("Frame around {count} items")))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QKeyCombination, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from studio.document.aligning import Axis, Side
 from studio.ui.canvas.navigate import Direction
@@ -98,9 +98,26 @@ ARROWS: Mapping[int, tuple[Direction, float, float]] = {
 MODIFIERS = frozenset(k.value for k in (_K.Key_Shift, _K.Key_Control, _K.Key_Alt, _K.Key_Meta, _K.Key_AltGr))
 
 
-def function_of(event: QKeyEvent) -> Function | None:
-    """What a key does, keypad or not."""
+OWN = frozenset({_key(_K.Key_Return), _key(_K.Key_Enter), _key(_K.Key_F10, _SHIFT), _key(_K.Key_Menu)})
+"""Keys that no action has."""
+
+
+def function_of(view: CanvasView, event: QKeyEvent) -> Function | None:
+    """What a key does, keypad or not. In a window the keys are those of its actions, which a person may have changed:
+    they come here only when the action does not apply to the selection, but may to what has the keyboard focus."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     if event.key() in (_K.Key_Plus, _K.Key_Equal):
         modifiers &= ~_SHIFT
-    return KEYS.get(_key(_K(event.key()), modifiers))
+    key = _key(_K(event.key()), modifiers)
+    return KEYS.get(key) if key in OWN or not view.actions() or _is_of_action(view, key) else None
+
+
+def _is_of_action(view: CanvasView, key: int) -> bool:
+    written = QKeySequence(key).toString()
+    wanted = _ALIASES.get(written, written)
+    actions = (*view.actions(), *view.window().actions())
+    return any(shortcut.toString() == wanted for action in actions for shortcut in action.shortcuts())
+
+
+_ALIASES = {"Shift+{": "Shift+[", "Shift+}": "Shift+]", "Backspace": "Del", "Ctrl+Backspace": "Ctrl+Del"}
+"""Keys as they arrive, or that do the same, and as the action has them."""

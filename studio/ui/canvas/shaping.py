@@ -225,7 +225,7 @@ class Shaping(Editing):
             self.execute(edit, text if len(frames) == 1 else tr("Remove {n} frames").format(n=len(frames)))
             self.select(m for m in members if m in self.canvas_scene.items_by_id)
         else:
-            self.frame_selection()
+            self.frame_items(chosen)
 
     def toggle_collapsed(self) -> None:
         """Draws the selected frames, or those around the selection, as one card each, or opens them again."""

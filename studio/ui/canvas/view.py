@@ -360,7 +360,7 @@ class CanvasView(Pointing):
         elif self._key_shift is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._end_key_move()
         else:
-            function = keys.function_of(event)
+            function = keys.function_of(self, event)
             if function is None:
                 event.ignore()
                 return

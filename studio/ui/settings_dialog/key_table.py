@@ -14,8 +14,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.table_rows import Index, TableRows
 
 COLUMNS = ("Command", "Menu", "Keys")
-CANVAS_KEYS = ("I", "C", "F", "H", "L", "G", "Return", "Menu", "Shift+F10", "Shift+[", "Shift+]", "Shift+D", "Space",
-               "Tab", "Esc", "Left", "Right", "Up", "Down")  # fmt: skip
+CANVAS_KEYS = ("Return", "Menu", "Shift+F10", "Space", "Tab", "Esc", "Left", "Right", "Up", "Down")
 """Keys that the canvas has for itself; they are not in the list of commands."""
 
 

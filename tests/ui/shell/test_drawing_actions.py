@@ -274,3 +274,31 @@ def test_kinds_of_what_is_selected() -> None:
     assert kinds_of(workflow, ("gather:to:tech",)) == {"line"}
     assert kinds_of(workflow, ("linked",)) >= {"node", "linked"}
     assert kinds_of(workflow, ("gone",)) == frozenset()
+
+
+def test_a_key_that_was_given_away_does_nothing_on_the_canvas(window: MainWindow) -> None:
+    assert window.page is not None
+    canvas = window.page.canvas
+    window.actions_.set_keys({"node.frame": ("X",), "edit.delete": ()})
+    window.page.workspace.selection.select(("writer",))
+    canvas.setFocus()
+    window.refresh()
+    for key in (Qt.Key.Key_F, Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+        QTest.keyClick(canvas, key)
+        assert steps(window) == 0
+    QTest.keyClick(canvas, Qt.Key.Key_X)
+    assert steps(window) == 1
+
+
+def test_keys_work_on_what_has_the_focus_alone(window: MainWindow) -> None:
+    assert window.page is not None
+    canvas = window.page.canvas
+    window.page.workspace.selection.select(())
+    canvas.set_focus("writer")
+    window.refresh()
+    assert not window.actions_["node.connect"].isEnabled()
+    QTest.keyClick(canvas, Qt.Key.Key_C)
+    assert canvas.prompts.popup.isVisible()
+    QTest.keyClick(canvas.prompts.popup.field, Qt.Key.Key_Escape)
+    QTest.keyClick(canvas, Qt.Key.Key_F)
+    assert steps(window) == 1
