@@ -12,7 +12,7 @@ from studio.bridge.document_model import DocumentModel
 from studio.document.model import Workflow
 from studio.document.problems import Problem
 from studio.document.profiles import probed_problems, unknown_profiles
-from studio.document.validate import problems
+from studio.document.validate import Validation
 from studio.settings.profiles import current_profiles, probed
 
 AT_ONCE = 100
@@ -37,6 +37,7 @@ class ProblemModel(QObject):
         self._problems: tuple[Problem, ...] = ()
         self._by_place: Mapping[str, tuple[Problem, ...]] | None = None
         self._asked: _Found | None = None
+        self._validation = Validation()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
@@ -70,7 +71,7 @@ class ProblemModel(QObject):
 
     def refresh(self) -> None:
         """Validates now."""
-        self._take(_all(self._document.workflow))
+        self._take(_all(self._validation, self._document.workflow))
 
     def _validate(self) -> None:
         workflow = self._document.workflow
@@ -79,7 +80,8 @@ class ProblemModel(QObject):
         elif self._asked is None:
             found = self._asked = _Found()
             found.told.connect(self._on_found_told)
-            QThreadPool.globalInstance().start(lambda: _find(found, workflow))
+            validation = self._validation
+            QThreadPool.globalInstance().start(lambda: _find(found, validation, workflow))
 
     def _take(self, found: tuple[Problem, ...]) -> None:
         if found != self._problems:
@@ -98,17 +100,17 @@ class ProblemModel(QObject):
         self._timer.start()
 
 
-def _find(found: _Found, workflow: Workflow) -> None:
-    """In a thread: documents are frozen, and checks keep nothing that another thread could spoil."""
-    made = _all(workflow)
+def _find(found: _Found, validation: Validation, workflow: Workflow) -> None:
+    """In a thread: documents are frozen, and what a validation keeps is replaced as a whole."""
+    made = _all(validation, workflow)
     with suppress(RuntimeError):  # the program has ended
         found.told.emit(workflow, made)
 
 
-def _all(workflow: Workflow) -> tuple[Problem, ...]:
+def _all(validation: Validation, workflow: Workflow) -> tuple[Problem, ...]:
     """What is wrong with the document, and what it names or needs that this computer does not have; errors first."""
     profiles = current_profiles()
     missing = tuple(unknown_profiles(workflow, {p.name for p in profiles.profiles}))
     found: dict[str | None, dict[str, str]] = {p.name: probed(p) for p in profiles.profiles}
     found[None] = found[profiles.default]
-    return (*missing, *problems(workflow), *probed_problems(workflow, found))
+    return (*missing, *validation.problems(workflow), *probed_problems(workflow, found))

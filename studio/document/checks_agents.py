@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 
 from studio.document import runners
@@ -29,12 +30,16 @@ def agent_problems(facts: Facts) -> Iterator[Problem]:
     """Tool loop, context providers, compaction, middleware; runners."""
     for node in facts.workflow.nodes:
         if isinstance(node, AgentNode):
-            yield from _loop(facts, node)
-            yield from _providers(facts, node)
-            yield from _compaction(node.id, node.compaction, "compaction", facts.name(node.id))
-            yield from _middleware(facts, node)
+            yield from facts.each_node("around", node, partial(_around, facts, node))
         elif isinstance(node, RunnerNode):
-            yield from _runner(facts, node)
+            yield from facts.each_node("runner", node, partial(_runner, facts, node))
+
+
+def _around(facts: Facts, node: AgentNode) -> Iterator[Problem]:
+    yield from _loop(facts, node)
+    yield from _providers(facts, node)
+    yield from _compaction(node.id, node.compaction, "compaction", facts.name(node.id))
+    yield from _middleware(facts, node)
 
 
 # ------------------------------------------------------------------------------------------------- tool loop

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from studio.document.code import body_problem
 from studio.document.conditions import Condition, Rule
 from studio.document.facts import Facts
 from studio.document.lines import leg_id
-from studio.document.model import DirectEdge, FanOutEdge, SwitchEdge
+from studio.document.model import DirectEdge, Edge, FanOutEdge, SwitchEdge
 from studio.document.patterns import PatternError, compiled
 from studio.document.problems import Problem
 
@@ -22,18 +23,32 @@ def condition_problems(facts: Facts) -> Iterator[Problem]:
     """What is wrong with the conditions of edges, cases and selections."""
     for edge in facts.workflow.edges:
         match edge:
-            case DirectEdge(condition=Condition() as condition):
-                where = f"The edge from {facts.name(edge.source)} to {facts.name(edge.target)}"
-                yield from _condition(condition, edge.id, where)
-                if reads_state(condition):
-                    message = f"{where} reads shared state, but an edge sees the message alone: use a switch."
-                    yield Problem("condition_state", message, edge.id, "condition")
+            case DirectEdge(condition=Condition()):
+                named: tuple[str, ...] = (edge.source, edge.target)
             case SwitchEdge():
-                yield from _switch(facts, edge)
+                named = (edge.id,)
             case FanOutEdge(selection=dict() as selection):
-                for target, condition in selection.items():
-                    where = f"The rule of {facts.name(edge.id)} for {facts.name(target)}"
-                    yield from _condition(condition, leg_id(edge.id, target), where)
+                named = (edge.id, *selection)
+            case _:
+                continue
+        asked = tuple(facts.names.get(item) for item in named)
+        yield from facts.memory.each("conditions", edge, asked, partial(_of_edge, facts, edge))
+
+
+def _of_edge(facts: Facts, edge: Edge) -> Iterator[Problem]:
+    match edge:
+        case DirectEdge(condition=Condition() as condition):
+            where = f"The edge from {facts.name(edge.source)} to {facts.name(edge.target)}"
+            yield from _condition(condition, edge.id, where)
+            if reads_state(condition):
+                message = f"{where} reads shared state, but an edge sees the message alone: use a switch."
+                yield Problem("condition_state", message, edge.id, "condition")
+        case SwitchEdge():
+            yield from _switch(facts, edge)
+        case FanOutEdge(selection=dict() as selection):
+            for target, condition in selection.items():
+                where = f"The rule of {facts.name(edge.id)} for {facts.name(target)}"
+                yield from _condition(condition, leg_id(edge.id, target), where)
 
 
 def _switch(facts: Facts, edge: SwitchEdge) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from studio.document import types
 from studio.document.connecting import connect, or_else
@@ -80,7 +81,7 @@ def edge_problems(facts: Facts) -> Iterator[Problem]:
                 yield _duplicate(facts, first[source, target], line_id, source, target)
             else:
                 first[source, target] = line_id
-            yield from _type_problem(facts, source, target, line_id)
+            yield from _known_type_problem(facts, source, target, line_id)
     for edge in workflow.edges:
         if isinstance(edge, HandoffEdge | UnknownEdge):
             kind = "A hand-off" if isinstance(edge, HandoffEdge) else f"An edge of kind {edge.kind}"
@@ -117,6 +118,17 @@ def _duplicate(facts: Facts, first: str, second: str, source: str, target: str) 
             edit = Batch((SetFields("edges", first, {"condition": wider}), Remove("edges", second)))
             fix = Fix("Join both with “or”", edit)
     return Problem("duplicate_edge", message, second, fix=fix)
+
+
+def _known_type_problem(facts: Facts, source: str, target: str, line_id: str) -> tuple[Problem, ...]:
+    """What a line between two nodes sends depends on them and its edge; of a join bar also on what it leads to."""
+    a, b = facts.nodes[source], facts.nodes[target]
+    found = partial(_type_problem, facts, source, target, line_id)
+    if isinstance(a, JoinNode):
+        return tuple(found())
+    edge = facts.edges.get(line_id.partition(":")[0])
+    asked = (b, isinstance(edge, FanInEdge), facts.names.get(source), facts.names.get(target))
+    return facts.memory.each(f"types {line_id}", a, asked, found)
 
 
 def _type_problem(facts: Facts, source: str, target: str, line_id: str) -> Iterator[Problem]:

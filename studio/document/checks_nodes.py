@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from studio.document import templates, types
 from studio.document.checks_tools import call_problems, server_problems, tool_problems, unknown_servers
@@ -31,23 +32,27 @@ from studio.document.runners import all_agents
 def node_problems(facts: Facts) -> Iterator[Problem]:
     """What is missing or wrong inside each node."""
     for node in facts.workflow.nodes:
-        if not node.name.strip():
-            yield Problem("no_name", f"The node {node.id} has no name.", node.id, "name", "warning")
-        match node:
-            case AgentNode():
-                yield from _agent(facts, node)
-            case FunctionNode():
-                yield from _function(facts, node)
-            case HumanInputNode():
-                yield from _human_input(facts, node)
-            case TemplateNode():
-                yield from _fields(facts, node, node.text, "text")
-            case JoinNode(merge="code"):
-                yield from _code(facts, node, node.body, "The join bar")
-            case SubWorkflowNode():
-                yield from _sub_workflow(facts, node)
-            case GenericNode() | UnknownNode() | RunnerNode():
-                yield from _other(facts, node)
+        yield from facts.each_node("inside", node, partial(_inside, facts, node))
+
+
+def _inside(facts: Facts, node: Node) -> Iterator[Problem]:
+    if not node.name.strip():
+        yield Problem("no_name", f"The node {node.id} has no name.", node.id, "name", "warning")
+    match node:
+        case AgentNode():
+            yield from _agent(facts, node)
+        case FunctionNode():
+            yield from _function(facts, node)
+        case HumanInputNode():
+            yield from _human_input(facts, node)
+        case TemplateNode():
+            yield from _fields(facts, node, node.text, "text")
+        case JoinNode(merge="code"):
+            yield from _code(facts, node, node.body, "The join bar")
+        case SubWorkflowNode():
+            yield from _sub_workflow(facts, node)
+        case GenericNode() | UnknownNode() | RunnerNode():
+            yield from _other(facts, node)
 
 
 def _agent(facts: Facts, node: AgentNode) -> Iterator[Problem]:

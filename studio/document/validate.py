@@ -6,7 +6,7 @@ Live, after each change; nothing in here runs code of the user.
 from __future__ import annotations
 
 from studio.document import checks_agents, checks_conditions, checks_design, checks_graph, checks_nodes, checks_turns
-from studio.document.facts import Facts
+from studio.document.facts import Facts, Memory
 from studio.document.model import Workflow
 from studio.document.problems import Problem
 
@@ -32,11 +32,25 @@ _CHECKS = (
 _ORDER = ("error", "warning", "info")
 
 
-def problems(workflow: Workflow) -> tuple[Problem, ...]:
+def problems(workflow: Workflow, memory: Memory | None = None) -> tuple[Problem, ...]:
     """All problems, errors first, then warnings, then hints; a document with an error cannot run."""
-    facts = Facts.of(workflow)
+    facts = Facts.of(workflow, memory)
     found = [problem for check in _CHECKS for problem in check(facts)]
-    return tuple(sorted(found, key=lambda p: _ORDER.index(p.severity)))
+    return tuple(problem for severity in _ORDER for problem in found if problem.severity == severity)
+
+
+class Validation:
+    """Validates one document again and again: after an edit only what it touched is looked at closely."""
+
+    def __init__(self) -> None:
+        self._memory: Memory | None = None
+
+    def problems(self, workflow: Workflow) -> tuple[Problem, ...]:
+        """The same as :func:`problems`. May be called in any thread."""
+        memory = Memory(self._memory)
+        found = problems(workflow, memory)
+        self._memory = memory
+        return found
 
 
 def reachable(workflow: Workflow) -> frozenset[str]:

@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QThreadPool
 from pytestqt.qtbot import QtBot
-from studio.bridge import problem_model
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.problem_model import ProblemModel
 from studio.document.edits import SetFields, SetWorkflow
 from studio.document.model import AgentNode, DirectEdge, ToolDecl, Workflow
-from studio.document.validate import problems
+from studio.document.validate import Validation, problems
 from studio.settings.profiles import Profile, Profiles, write_profiles
 
 
@@ -35,11 +34,11 @@ def test_small_documents_are_validated_in_the_same_turn(qtbot: QtBot) -> None:
 def test_large_documents_are_validated_in_a_thread(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
-    def seen(workflow: Workflow):  # type: ignore[no-untyped-def]
+    def seen(_validation: Validation, workflow: Workflow):  # type: ignore[no-untyped-def]
         threads.append(threading.get_ident())
         return problems(workflow)
 
-    monkeypatch.setattr(problem_model, "problems", seen)
+    monkeypatch.setattr(Validation, "problems", seen)
     document = DocumentModel(row(300))
     model = ProblemModel(document)
     assert model.working
