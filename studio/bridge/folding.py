@@ -23,6 +23,7 @@ from studio.bridge.run_views import (
     StreamPiece,
     SuperstepView,
 )
+from studio.bridge.state_history import StateHistory, Written
 from studio.engine import events as ev
 
 
@@ -55,6 +56,7 @@ class RunViews:
         self.outputs: list[OutputView] = []
         self.requests: list[RequestView] = []
         self.shared_state: dict[str, Any] = dict(shared_state or {})
+        self.state_history = StateHistory(shared_state)
         self.events = KeptEvents()
         self.usage: Usage | None = None
         """Of all model calls of the branch, those inside sub-workflows included."""
@@ -111,6 +113,7 @@ class RunViews:
     def replace_state(self, shared_state: Mapping[str, Any]) -> None:
         """Shared state as a checkpoint has it; the log knows only what was written."""
         self.shared_state = dict(shared_state)
+        self.state_history.replace(len(self.supersteps), self._superstep, shared_state)
         self._changed.parts.add("shared_state")
 
     def settle(self) -> None:
@@ -312,6 +315,8 @@ class RunViews:
         if event.inside:
             return
         self.shared_state[event.key] = event.value
+        written = Written(len(self.supersteps), self._superstep, event.node, event.value)
+        self.state_history.write(event.key, written)
         self._changed.parts.add("shared_state")
 
     def _request_raised(self, event: ev.RequestRaised) -> None:

@@ -1,4 +1,4 @@
-"""Breakpoints, pins, muted nodes and mocked tools of one workflow: kept in its view state, shared with what runs."""
+"""Breakpoints, pins, muted nodes, mocked tools and watches of one workflow: kept in its view state."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from studio.debugger.overrides import Mock, Overrides, Pin
 
 BREAKPOINTS = "breakpoints"
 OVERRIDES = "run_setup"
+WATCHES = "watches"
 
 
 class RunSetup(QObject):
@@ -25,6 +26,8 @@ class RunSetup(QObject):
         super().__init__(parent)
         self.breakpoints = Breakpoints()
         self.overrides = Overrides()
+        self.watches: tuple[str, ...] = ()
+        """Expressions, in the order in which they are shown."""
         self._kept: ViewState | None = None
 
     def open(self, workflow_id: str) -> None:
@@ -34,6 +37,8 @@ class RunSetup(QObject):
         found = [from_json(item) for item in (kept if isinstance(kept, list) else [])]
         self.breakpoints.replace(b for b in found if b is not None)
         self.overrides.take(self._kept.get(OVERRIDES))
+        watches = self._kept.get(WATCHES, [])
+        self.watches = tuple(w for w in (watches if isinstance(watches, list) else []) if isinstance(w, str))
         self.changed.emit()
 
     # --------------------------------------------------------------------------------------------- breakpoints
@@ -86,6 +91,21 @@ class RunSetup(QObject):
         """The tool gives this instead of being run; None: it is run again."""
         mocks = self.overrides.mocks
         self._change(lambda: mocks.pop(tool, None) if mock is None else mocks.__setitem__(tool, mock))
+
+    # -------------------------------------------------------------------------------------------------- watches
+
+    def watch(self, expression: str, *, instead_of: str = "") -> None:
+        """Adds an expression, or puts it in the place of another one; "" takes that one away."""
+        kept = [w for w in self.watches if w != expression or w == instead_of]
+        if instead_of in kept:
+            at = kept.index(instead_of)
+            kept[at : at + 1] = [expression] if expression else []
+        elif expression:
+            kept.append(expression)
+        self.watches = tuple(kept)
+        if self._kept is not None:
+            self._kept.set(WATCHES, list(self.watches))
+        self.changed.emit()
 
     def _change(self, change: Callable[[], object]) -> None:
         change()

@@ -93,6 +93,7 @@ class ShownRun(QObject):
         self.outputs: list[OutputView] = views.outputs
         self.requests: list[RequestView] = views.requests
         self.shared_state: dict[str, Any] = views.shared_state
+        self.state_history = views.state_history
         self.events: Sequence[Event] = views.events
 
     @property

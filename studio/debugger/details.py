@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from studio.agents.messages import Message
@@ -29,12 +29,13 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What a node remembers. ``talk``: the conversation of an agent; ``parts``: names of what it saved; ``collected``:
-    messages that wait for a turn token."""
+    messages that wait for a turn token; ``saved``: everything it saved, as it is."""
 
     node: str
     talk: tuple[Message, ...] = ()
     parts: tuple[str, ...] = ()
     collected: tuple[Message, ...] = ()
+    saved: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ def details_of(checkpoint: Checkpoint, weight: Weight, drawing: str) -> Details:
             remembered(checkpoint, node) or (),
             tuple(key for key, value in state.items() if value),
             _collected(state),
+            state,
         )
         for node, state in checkpoint.executors.items()
         if state

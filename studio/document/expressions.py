@@ -37,6 +37,11 @@ class Fields:
     def __init__(self, data: Mapping[str, object]) -> None:
         self._data = data
 
+    @property
+    def plain(self) -> Mapping[str, object]:
+        """The mapping itself."""
+        return self._data
+
     def __getitem__(self, key: object) -> object:
         return wrapped(self._data.get(key)) if isinstance(key, str) else None
 
@@ -195,8 +200,9 @@ _SYNTAX = (*_ALLOWED, ast.List, ast.Tuple, ast.operator, ast.unaryop, ast.boolop
 
 
 @lru_cache(maxsize=512)
-def parsed(expression: str) -> ast.Expr:
-    """The syntax tree. Raises :class:`ExpressionError` with a sentence for the inspector."""
+def parsed(expression: str, names: tuple[str, ...] | None = NAMES) -> ast.Expr:
+    """The syntax tree; ``names`` are those in scope, None: any. Raises :class:`ExpressionError` with a sentence for the
+    inspector."""
     text = expression.strip()
     if not text:
         raise ExpressionError("The expression is empty.")
@@ -208,11 +214,11 @@ def parsed(expression: str) -> ast.Expr:
         raise ExpressionError(f"The expression cannot be read: {error.msg}.", error.offset or len(text) + 1) from None
     except (ValueError, RecursionError, MemoryError):
         raise ExpressionError("The expression cannot be read.") from None
-    _check(tree.body)
+    _check(tree.body, names)
     return ast.Expr(value=tree.body)
 
 
-def _check(tree: ast.expr) -> None:
+def _check(tree: ast.expr, names: tuple[str, ...] | None) -> None:
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         column = getattr(node, "col_offset", -1) + 1
@@ -220,9 +226,9 @@ def _check(tree: ast.expr) -> None:
             case ast.Name(id=name) if id(node) in called:
                 if name not in FUNCTIONS:
                     raise ExpressionError(f"There is no function {name}; there are {', '.join(FUNCTIONS)}.", column)
-            case ast.Name(id=name) if name not in NAMES and name not in _LITERALS:
-                raise ExpressionError(f"There is no name {name}; there are {', '.join(NAMES)}.", column)
-            case ast.Attribute(value=ast.Name(id="text"), attr=attr) if attr not in TEXT_METHODS:
+            case ast.Name(id=name) if names is not None and name not in names and name not in _LITERALS:
+                raise ExpressionError(f"There is no name {name}; there are {', '.join(names)}.", column)
+            case ast.Attribute(value=ast.Name(id="text"), attr=attr) if names is NAMES and attr not in TEXT_METHODS:
                 raise ExpressionError(f"A text has no {attr}; it has {', '.join(sorted(TEXT_METHODS))}.", column)
             case ast.operator() | ast.unaryop() | ast.cmpop() if type(node) not in _OPERATORS:
                 raise ExpressionError("The expression has an operator that conditions do not know.")
@@ -237,3 +243,33 @@ def holds(expression: str, names: Mapping[str, object]) -> bool:
         return bool(_Evaluator({name: wrapped(value) for name, value in names.items()}).eval(expression, tree))
     except (ExpressionError, InvalidExpression, ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
         return False
+
+
+def names_in(expression: str) -> frozenset[str]:
+    """The names that an expression asks for, functions left out. Raises :class:`ExpressionError`."""
+    tree = parsed(expression, None)
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    found = (n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
+    return frozenset(name for name in found if name not in _LITERALS)
+
+
+def value_of(expression: str, names: Mapping[str, object]) -> object:
+    """What an expression gives, with any names, as plain data. Raises :class:`ExpressionError` if it cannot be read, a
+    name is not there or it fails."""
+    tree = parsed(expression, None)
+    for name in sorted(names_in(expression)):
+        if name not in names:
+            raise ExpressionError(f"There is no {name} yet.")
+    try:
+        given = {name: wrapped(value) for name, value in names.items()}
+        return _unwrapped(_Evaluator(given).eval(expression, tree))
+    except (InvalidExpression, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ExpressionError(f"It gives no value: {error}") from None
+
+
+def _unwrapped(value: object) -> object:
+    if isinstance(value, Fields):
+        return value.plain
+    if isinstance(value, list | tuple):
+        return [_unwrapped(item) for item in value]
+    return value

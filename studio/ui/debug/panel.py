@@ -20,6 +20,7 @@ from studio.ui.debug.places import node_of, place_name
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.debug.setup_list import SetupList
 from studio.ui.paint.breakpoint_look import look_of
+from studio.ui.state import WatchList
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -72,6 +73,8 @@ class DebugPanel(Panel):
         outer.addWidget(self._breakpoint_stack)
         outer.addWidget(self.setup_list)
         outer.addSpacing(6)
+        self.watch = WatchList(theme)
+        outer.addWidget(self.watch)
         outer.addWidget(self._queued_heading)
         outer.addWidget(self._queued_stack, 1)
         for view in (self.breakpoints, self.queued):
@@ -132,6 +135,7 @@ class DebugPanel(Panel):
         workspace.document.changed.disconnect(self._on_document_changed)
 
     def show_workspace(self) -> None:
+        self.watch.set_workspace(self.workspace)
         self.refresh()
 
     def refresh(self) -> None:

@@ -18,7 +18,8 @@ from studio.ui.outline import OutlinePanel
 from studio.ui.palette import PalettePanel
 from studio.ui.problems import ProblemsPanel
 from studio.ui.requests import RequestsPanel
-from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
+from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
+from studio.ui.state import StatePanel
 from studio.ui.status.totals import RunTotals
 from studio.ui.text import tr
 from studio.ui.theme import Theme

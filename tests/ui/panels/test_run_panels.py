@@ -16,7 +16,7 @@ from studio.debugger.states import RunState
 from studio.document.edits import Insert
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
-from studio.ui.run import EventsPanel, MessagesPanel, RunPanel, StatePanel
+from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
 from studio.ui.run.rows import rows
 from studio.ui.toolbar.state_chip import StateChip
 from studio.ui.widgets.buttons import Button
@@ -257,22 +257,6 @@ def test_a_queued_message_opens_in_the_inspector(show: Show, workspace: Workspac
     panel = show(MessagesPanel)
     panel.table.setCurrentIndex(panel.filter.index(3, 0))
     assert workspace.selection.message == "q2"
-
-
-def test_state_keeps_rows_and_marks_changes(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
-    paused(run)
-    panel = show(StatePanel)
-    assert panel.model.rowCount() == 4
-    panel.tree.expand(panel.model.index(0, 0))
-    run.shared_state["sources"] = 15
-    run.tell(shared_state=True)
-    qtbot.waitUntil(lambda: panel.model.item(1, 1).text() == "15")
-    assert panel.tree.isExpanded(panel.model.index(0, 0))
-    assert panel.model.item(1).data(Qt.ItemDataRole.UserRole + 1) is True
-    assert panel.model.item(2).data(Qt.ItemDataRole.UserRole + 1) is False
-    run.shared_state.clear()
-    panel.refresh()
-    assert panel._stack.currentIndex() == 0
 
 
 def test_events_are_listed_without_tokens(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
