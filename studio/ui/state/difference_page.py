@@ -73,17 +73,7 @@ class DifferencePage(QWidget):
         self._stack.addWidget(EmptyText(theme, tr("Nothing differs between these two moments.")))
         column.addWidget(self._stack, 1)
         self.before, self.after = TextBox(theme, lines=2), TextBox(theme, lines=2)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(8, 4, 8, 6)
-        foot.setSpacing(8)
-        for text, name in ((self.before, tr("Whole value before")), (self.after, tr("Whole value after"))):
-            text.max_lines = 6
-            text.set_read_only(True)
-            text.setAccessibleName(name)
-            foot.addWidget(text, 1, Qt.AlignmentFlag.AlignTop)
-        self._foot = QWidget()
-        self._foot.setLayout(foot)
-        self._foot.hide()
+        self._foot = self._make_foot()
         column.addWidget(self._foot)
 
     def show_run(self, workspace: Workspace | None, *, anew: bool = False) -> None:
@@ -104,6 +94,20 @@ class DifferencePage(QWidget):
         self.one.choose(one)
         self.other.choose(other)
         self._show()
+
+    def _make_foot(self) -> QWidget:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 4, 8, 6)
+        foot.setSpacing(8)
+        for text, name in ((self.before, tr("Whole value before")), (self.after, tr("Whole value after"))):
+            text.max_lines = 6
+            text.set_read_only(True)
+            text.setAccessibleName(name)
+            foot.addWidget(text, 1, Qt.AlignmentFlag.AlignTop)
+        holder = QWidget()
+        holder.setLayout(foot)
+        holder.hide()
+        return holder
 
     def _make_table(self, theme: Theme) -> QTreeView:
         table = QTreeView()
