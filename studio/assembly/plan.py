@@ -234,7 +234,7 @@ class _Making:
         if services.inner is not None:
             inner = services.inner(document, folder, deeper)
         else:
-            trusted = services.trusted if file is None else trust.is_trusted(document)
+            trusted = services.trusted if file is None else trust.is_trusted(document, folder)
             inner = replace(services, folder=folder, trusted=trusted)
         if file is not None:
             self._files.append(file)

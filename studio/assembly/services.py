@@ -73,7 +73,8 @@ class ServiceSource:
     """Gives :class:`Services` for documents; owns every client and worker behind them until :meth:`close`.
 
     ``profiles`` is asked each time, so that a changed profile counts for the next run. ``provider``: a profile name
-    that overrules those of the nodes. ``trusts``: whether the code of a document may run, by default the trust list.
+    that overrules those of the nodes. ``trusts``: whether the code of a document in a folder may run, by default the
+    trust list.
     ``preferences`` gives the Python for code of documents that choose none, and the time limit of a call.
     ``cassette``: the run is recorded, or answered from a recording.
     """
@@ -84,7 +85,7 @@ class ServiceSource:
         secrets: Secrets,
         *,
         provider: str | None = None,
-        trusts: Callable[[Workflow], bool] = trust.is_trusted,
+        trusts: Callable[[Workflow, Path | None], bool] = trust.is_trusted,
         preferences: Callable[[], Preferences] = Preferences,
         cassette: CassetteRun | None = None,
     ) -> None:
@@ -118,9 +119,9 @@ class ServiceSource:
             for text in server.environment.values():
                 await self._secrets.learn(text, key=False)
 
-    async def warm(self, workflow: Workflow) -> None:
+    async def warm(self, workflow: Workflow, folder: Path | None = None) -> None:
         """Starts the worker of a trusted document with code, so that the first call costs no start."""
-        if self._trusts(workflow) and any(part.kind != "mcp" for part in trust.parts(workflow)):
+        if self._trusts(workflow, folder) and any(part.kind != "mcp" for part in trust.parts(workflow)):
             await self._worker(workflow, (workflow.id,)).start()
 
     async def forget(self, workflow_id: str) -> None:
@@ -148,7 +149,7 @@ class ServiceSource:
         def inner(document: Workflow, inner_folder: Path | None, inside: tuple[str, ...]) -> Services:
             return self._services(document, inner_folder, (key[0], *inside))
 
-        trusted = self._trusts(workflow)
+        trusted = self._trusts(workflow, folder)
         return Services(
             client_for=lambda node: self._client(node, workflow, key),
             worker=self._worker(workflow, key) if trusted else None,

@@ -129,6 +129,11 @@ class DocumentModel(QObject):
         return self._path
 
     @property
+    def folder(self) -> Path | None:
+        """That of the file, or None if there is none."""
+        return self.path.parent if self.path is not None else None
+
+    @property
     def read_only(self) -> bool:
         """Whether it is there to be looked at and run, and takes no edit."""
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -65,7 +64,7 @@ class McpModel(QObject):
 
     def part(self, declared: McpServerDecl) -> Part:
         """What a person accepts of a server before it starts."""
-        return Part("mcp", declared.name, server_text(declared))
+        return Part("mcp", declared.name, server_text(declared, self._document.folder))
 
     def is_accepted(self, declared: McpServerDecl) -> bool:
         """Whether this very command line, or address, is accepted."""
@@ -118,10 +117,7 @@ class McpModel(QObject):
     def _known(self, declared: McpServerDecl) -> McpServer | None:
         if self._servers is None or not self._begun():
             return None
-        return self._servers().known((self._document.workflow.id,), declared, self._folder())
-
-    def _folder(self) -> Path | None:
-        return self._document.path.parent if self._document.path is not None else None
+        return self._servers().known((self._document.workflow.id,), declared, self._document.folder)
 
     def _turn(self, name: str, work: Any) -> None:
         before = self._tasks.pop(name, None)
@@ -143,10 +139,10 @@ class McpModel(QObject):
         self._refused.pop(declared.name, None)
         servers = self._servers()
         key = (self._document.workflow.id,)
-        server = servers.get(key, declared, self._folder())
+        server = servers.get(key, declared, self._document.folder)
         if server.state in ("ready", "failed"):
             await server.close()
-            server = servers.get(key, declared, self._folder())
+            server = servers.get(key, declared, self._document.folder)
         try:
             await server.list_tools()
         except McpFailed as error:

@@ -128,7 +128,7 @@ class Workspaces:
         if self._warming_up is not None:
             await asyncio.shield(self._warming_up)
         with contextlib.suppress(UserCodeError):  # a run will say it
-            await self.source.warm(workspace.document.workflow)
+            await self.source.warm(workspace.document.workflow, workspace.document.folder)
 
     def close(self, workspace: Workspace) -> None:
         """Closes a workspace in the background and deletes it then; :meth:`close_all` awaits that. Its parent may go at
@@ -167,9 +167,6 @@ class Workspaces:
         workspace.deleteLater()
 
     def _services(self, document: DocumentModel) -> RunServices:
-        def folder() -> Path | None:
-            return document.path.parent if document.path is not None else None
-
         async def open_store() -> RunStore:
             return await open_runs(document.workflow, self._codec)
 
@@ -186,10 +183,10 @@ class Workspaces:
             store_exists=lambda: document.workflow.runs_on_disk and run_store(document.workflow.id).exists(),
             disk_bytes=lambda: runs_size(run_store(document.workflow.id)),
             remove_from_disk=lambda: remove_runs(run_store(document.workflow.id)),
-            prepare=lambda workflow: self._prepare(workflow, folder()),
+            prepare=lambda workflow: self._prepare(workflow, document.folder),
             codec=self._codec,
-            signature=lambda workflow: _signature(workflow, folder()),
-            fingerprint=lambda workflow: _fingerprint(workflow, folder()),
+            signature=lambda workflow: _signature(workflow, document.folder),
+            fingerprint=lambda workflow: _fingerprint(workflow, document.folder),
             trace=lambda sink, workflow, run: self.telemetry.sink(sink, workflow, run),
         )
 

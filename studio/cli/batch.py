@@ -26,7 +26,7 @@ from studio.settings.secrets import Secrets
 def command(options: argparse.Namespace) -> int:
     """Runs the rows: 0 all completed, 1 some failed or were not run, 130 stopped with Ctrl+C."""
     workflow, path = read(options.file)
-    if not options.trust and trust.trust_list().untrusted(workflow):
+    if not options.trust and trust.trust_list().untrusted(workflow, path.absolute().parent):
         usage(f"{options.file} has code that nobody has accepted. Read it, then run it with --trust.")
     table = Path(options.inputs)
     try:
@@ -44,7 +44,7 @@ async def _run(options: argparse.Namespace, workflow: Workflow, path: Path, rows
         lambda: read_profiles()[0],
         Secrets(),
         provider=options.provider,
-        trusts=(lambda _workflow: True) if options.trust else trust.is_trusted,
+        trusts=(lambda *_: True) if options.trust else trust.is_trusted,
         preferences=lambda: read_preferences()[0],
     )
     folder, codec = path.absolute().parent, Codec()

@@ -58,7 +58,7 @@ def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str,
     from studio.settings.preferences import read_preferences
 
     if not options.trust:
-        untrusted = trust.trust_list().untrusted(workflow)
+        untrusted = trust.trust_list().untrusted(workflow, folder)
         if untrusted:
             usage(f"The proof runs the code in {options.file}, which nobody has accepted. Read it, then add --trust.")
 

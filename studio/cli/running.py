@@ -58,7 +58,7 @@ def command(options: argparse.Namespace) -> int:
     """Runs a file; see the exit codes in ``exits``."""
     workflow, path = read(options.file)
     if not options.trust:
-        untrusted = trust.trust_list().untrusted(workflow)
+        untrusted = trust.trust_list().untrusted(workflow, path.absolute().parent)
         if untrusted:
             usage(
                 f"{options.file} has code that nobody has accepted: "
@@ -162,7 +162,7 @@ class _Run:
             lambda: read_profiles()[0],
             secrets,
             provider=self._options.provider,
-            trusts=(lambda _workflow: True) if self._options.trust else trust.is_trusted,
+            trusts=(lambda *_: True) if self._options.trust else trust.is_trusted,
             preferences=lambda: read_preferences()[0],
             cassette=tape,
         )

@@ -62,7 +62,7 @@ async def _run_all(files: list[Path], *, trusting: bool) -> list[TestResult]:
     source = ServiceSource(
         lambda: read_profiles()[0],
         Secrets(),
-        trusts=(lambda _workflow: True) if trusting else trust.is_trusted,
+        trusts=(lambda *_: True) if trusting else trust.is_trusted,
         preferences=lambda: read_preferences()[0],
     )
     try:
@@ -88,6 +88,7 @@ async def _run(file: Path, source: ServiceSource, *, trusting: bool) -> TestResu
 
 def _workflow(test: RunTest, file: Path, *, trusting: bool) -> Workflow:
     workflow = read_workflow(file.parent / test.workflow)
-    if not trusting and trust.trust_list().untrusted(workflow):
+    folder = (file.parent / test.workflow).absolute().parent
+    if not trusting and trust.trust_list().untrusted(workflow, folder):
         raise TestProblem(f"{test.workflow} has code that nobody has accepted. Read it, then test it with --trust.")
     return workflow

@@ -74,7 +74,7 @@ async def outcome_of(
 
 def offline_source() -> ServiceSource:
     """Services with the built-in model alone; code runs."""
-    return ServiceSource(Profiles, Secrets(), trusts=lambda _: True, provider=OFFLINE_NAME)
+    return ServiceSource(Profiles, Secrets(), trusts=lambda *_: True, provider=OFFLINE_NAME)
 
 
 def shape_of(graph: Graph) -> Shape:

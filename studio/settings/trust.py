@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -46,11 +47,12 @@ class Part:
         return hashlib.sha256(f"{self.kind}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def parts(workflow: Workflow, inside: str = "") -> Iterator[Part]:
-    """Everything in a document that would be executed, embedded workflows included."""
+def parts(workflow: Workflow, inside: str = "", folder: Path | None = None) -> Iterator[Part]:
+    """Everything in a document that would be executed, embedded workflows included. ``folder``: that of its file, in
+    which its MCP servers run; None for a document without one."""
     for node in workflow.nodes:
         if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-            yield from parts(node.embedded, f"{inside}{node.id}/")
+            yield from parts(node.embedded, f"{inside}{node.id}/", folder)
         for kind, text in _node_code(node):
             yield Part(kind, inside + node.id, text)
         if isinstance(node, AgentNode):
@@ -66,7 +68,7 @@ def parts(workflow: Workflow, inside: str = "") -> Iterator[Part]:
         elif tool.call:
             yield Part("call", inside + tool.name, tool.call)
     for server in workflow.mcp_servers:
-        yield Part("mcp", inside + server.name, server_text(server))
+        yield Part("mcp", inside + server.name, server_text(server, folder))
     if workflow.interpreter:
         yield Part("interpreter", inside, workflow.interpreter)
 
@@ -108,16 +110,20 @@ def _conditions(workflow: Workflow) -> Iterator[tuple[str, Condition | None]]:
                 yield f"{edge.id}.{target}", condition
 
 
-def server_text(server: McpServerDecl) -> str:
+def server_text(server: McpServerDecl, folder: Path | None = None) -> str:
     """What a person accepts of an MCP server: the program with every argument, where it runs and all that it is given;
-    for one that is reached over the network its address and what is sent along."""
+    for one that is reached over the network its address and what is sent along.
+
+    The folder is a part of it: the same command line runs another ``server.py`` in another folder.
+    """
     if server.transport == "http":
         lines = [f"address: {server.url}", *(f"header: {name}={value}" for name, value in server.headers.items())]
         return "\n".join(lines)
     command = " ".join(shlex.quote(word) for word in (server.command, *server.arguments))
-    folder = [f"folder: {server.folder}"] if server.folder else []
+    where = str(server.folder) if folder is None else os.path.abspath(folder / server.folder)
+    runs_in = [f"folder: {where}"] if where else []
     variables = [f"variable: {name}={value}" for name, value in server.environment.items()]
-    return "\n".join([f"program: {command}", *folder, *variables])
+    return "\n".join([f"program: {command}", *runs_in, *variables])
 
 
 def executable_parts(workflow: Workflow) -> list[tuple[str, str]]:
@@ -137,17 +143,23 @@ class TrustList:
         self._stored, self.problem = keeping.read(path, _parse, set[str]())
         self._typed: set[str] = set()
 
-    def untrusted(self, workflow: Workflow) -> list[Part]:
-        """The parts that nobody accepted; empty: the document may run."""
-        return [p for p in parts(workflow) if not self.accepts(p)]
+    def untrusted(self, workflow: Workflow, folder: Path | None = None) -> list[Part]:
+        """The parts that nobody accepted; empty: the document may run. ``folder``: see :func:`parts`."""
+        return [p for p in parts(workflow, folder=folder) if not self.accepts(p)]
 
-    def is_trusted(self, workflow: Workflow) -> bool:
+    def is_trusted(self, workflow: Workflow, folder: Path | None = None) -> bool:
         """Whether every part of the document is accepted; a document without code is."""
-        return not self.untrusted(workflow)
+        return not self.untrusted(workflow, folder)
 
-    def trust(self, workflow: Workflow) -> None:
+    def trust(self, workflow: Workflow, folder: Path | None = None) -> None:
         """Accepts all code of the document, from now on and after a restart."""
-        self._accept(p.digest for p in parts(workflow))
+        self._accept(p.digest for p in parts(workflow, folder=folder))
+
+    def moved(self, workflow: Workflow, before: Path | None, folder: Path) -> None:
+        """A person saved the document in another folder: what was accepted in the one is accepted in the other."""
+        if before != folder:
+            both = zip(parts(workflow, folder=before), parts(workflow, folder=folder), strict=True)
+            self._accept(now.digest for was, now in both if self.accepts(was))
 
     def accept(self, part: Part) -> None:
         """Accepts one part, from now on and after a restart."""
@@ -196,14 +208,14 @@ def trust_list() -> TrustList:
     return _list(places.data_dir() / "trust.json")
 
 
-def is_trusted(workflow: Workflow) -> bool:
+def is_trusted(workflow: Workflow, folder: Path | None = None) -> bool:
     """See :meth:`TrustList.is_trusted`."""
-    return trust_list().is_trusted(workflow)
+    return trust_list().is_trusted(workflow, folder)
 
 
-def trust(workflow: Workflow) -> None:
+def trust(workflow: Workflow, folder: Path | None = None) -> None:
     """See :meth:`TrustList.trust`."""
-    trust_list().trust(workflow)
+    trust_list().trust(workflow, folder)
 
 
 def accept_typed(before: Workflow, after: Workflow) -> None:

@@ -47,7 +47,7 @@ class Bench:
     """One program's services for a test."""
 
     def __init__(self, **options: Any) -> None:
-        self.source = ServiceSource(Profiles, Secrets(), **{"trusts": lambda _: True, **options})
+        self.source = ServiceSource(Profiles, Secrets(), **{"trusts": lambda *_: True, **options})
 
     async def run(
         self, workflow: Workflow, data: Any = "in", *given: Mapping[str, Any], stream: bool = False,

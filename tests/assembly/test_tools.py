@@ -195,7 +195,7 @@ async def test_a_server_that_cannot_start_fails_the_node_with_its_words(bench: B
 
 
 async def test_a_server_that_nobody_accepted_is_not_started() -> None:
-    bench = Bench(trusts=lambda _: False)
+    bench = Bench(trusts=lambda *_: False)
     document = flow("never said", servers=(server(),))
     with pytest.raises(PlanError, match="nobody has accepted"):
         await bench.run(document)

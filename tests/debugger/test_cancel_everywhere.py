@@ -107,7 +107,7 @@ async def test_nothing_is_left_wherever_a_run_is_stopped() -> None:
     files, processes = open_files(), children()
     with ProviderServer("any_model") as provider:
         profile = Profile("p", "custom", base_url=provider.url, model="small-1", key_ref="")
-        source = ServiceSource(lambda: Profiles((profile,)), Secrets(), trusts=lambda _: True)
+        source = ServiceSource(lambda: Profiles((profile,)), Secrets(), trusts=lambda *_: True)
         await run(source, 0)  # starts the worker and the server, opens the connection
         before = asyncio.all_tasks()
         whole, state = await run(source, 0)

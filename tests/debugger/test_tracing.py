@@ -108,7 +108,7 @@ async def traced(workflow: Workflow, tracer: TracerOfTest, *, content: bool = Fa
     telemetry = Telemetry(lambda: preferences, Profiles, secrets, pytest.fail, lambda: Spans(tracer))  # type: ignore[arg-type]
     await telemetry.prepare()
     events: deque[Any] = deque()
-    source = ServiceSource(Profiles, secrets, trusts=lambda _: True)
+    source = ServiceSource(Profiles, secrets, trusts=lambda *_: True)
     try:
         plan = compile_plan(workflow, source.services(workflow))
         await plan.engine.run("in", events=telemetry.sink(events, workflow, "run-1"), stream=stream)

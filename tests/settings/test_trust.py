@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from studio.document.conditions import Condition
 from studio.document.model import (
     DirectEdge,
     FunctionNode,
     JoinNode,
+    McpServerDecl,
     ModuleDecl,
     SubWorkflowNode,
     TemplateNode,
@@ -98,3 +101,51 @@ def test_a_damaged_list_accepts_nothing_and_is_kept_apart() -> None:
     fresh().trust(document())
     assert fresh().is_trusted(document())
     assert (places.data_dir() / "trust.json.broken").read_text() == "[1"
+
+
+def served(*arguments: str, **fields: object) -> Workflow:
+    server = McpServerDecl(name="tiny", command="python", arguments=arguments, **fields)  # type: ignore[arg-type]
+    return Workflow(id="w", mcp_servers=(server,))
+
+
+def test_a_command_line_is_accepted_for_the_folder_in_which_it_runs() -> None:
+    here, there = Path("/projects/here"), Path("/projects/there")
+    accepted = fresh()
+    accepted.trust(served("server.py"), here)
+    assert fresh().is_trusted(served("server.py"), here)
+    assert fresh().is_trusted(served("server.py").model_copy(update={"name": "Renamed"}), here / "." / "x" / "..")
+    assert not fresh().is_trusted(served("server.py"), there)
+    assert not fresh().is_trusted(served("server.py"))
+    for changed in (
+        served("server.py", "--all"),
+        served("server.py", folder="tools"),
+        served("server.py", environment={"TOKEN": "env:TOKEN"}),
+    ):
+        assert not fresh().is_trusted(changed, here)
+    [asked] = fresh().untrusted(served("server.py", folder="../tools"), there)
+    assert asked.text == "program: python server.py\nfolder: /projects/tools"
+
+
+def test_a_server_inside_an_embedded_workflow_runs_in_the_folder_of_the_file() -> None:
+    outer = Workflow(nodes=(SubWorkflowNode(id="s", name="S", embedded=served("server.py")),))
+    fresh().trust(outer, Path("/projects/here"))
+    assert fresh().is_trusted(served("server.py"), Path("/projects/here"))
+    assert not fresh().is_trusted(outer, Path("/projects/there"))
+
+
+def test_saving_elsewhere_takes_what_was_accepted_along_and_nothing_else() -> None:
+    accepted = fresh()
+    unsaved = served("server.py")
+    accepted.trust(unsaved)
+    accepted.moved(unsaved, None, Path("/projects/here"))
+    assert fresh().is_trusted(unsaved, Path("/projects/here"))
+    unknown = served("evil.py")
+    accepted.moved(unknown, None, Path("/projects/here"))
+    assert not fresh().is_trusted(unknown, Path("/projects/here"))
+
+
+def test_the_folder_of_an_address_or_of_plain_code_does_not_matter() -> None:
+    far = Workflow(mcp_servers=(McpServerDecl(name="far", transport="http", url="https://example.com/mcp"),))
+    for workflow in (far, document()):
+        fresh().trust(workflow, Path("/projects/here"))
+        assert fresh().is_trusted(workflow, Path("/projects/there"))

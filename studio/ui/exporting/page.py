@@ -324,13 +324,12 @@ class ExportPage(DocumentPage):
         if self.workspace is None:
             return
         document = self.workspace.document
-        if trust.trust_list().untrusted(document.workflow):
+        if trust.trust_list().untrusted(document.workflow, document.folder):
             self.said.emit(
                 tr("This workflow has code that nobody has accepted. Accept it in its tab, then check again.")
             )
             return
-        folder = document.path.parent if document.path is not None else None
-        self.workspace.proof.start(document.workflow, folder, read_preferences()[0].interpreter)
+        self.workspace.proof.start(document.workflow, document.folder, read_preferences()[0].interpreter)
 
     def _on_proof_bar_cancelled(self) -> None:
         if self.workspace is not None:

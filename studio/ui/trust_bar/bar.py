@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -43,10 +45,10 @@ class TrustBar(QWidget):
         self.hide()
         theme.changed.connect(self.update)
 
-    def show_workflow(self, workflow: Workflow) -> None:
-        """Looks at a document again."""
+    def show_workflow(self, workflow: Workflow, folder: Path | None) -> None:
+        """Looks at a document again. ``folder``: that of its file."""
         self._workflow = workflow
-        self._parts = trust_list().untrusted(workflow)
+        self._parts = trust_list().untrusted(workflow, folder)
         self.setVisible(bool(self._parts))
         if self._parts:
             self._text.set_text(sentence(self._parts))

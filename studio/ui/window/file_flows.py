@@ -383,6 +383,7 @@ class FileFlows(QObject):
             return
         if name != document.workflow.name:
             document.name_after(name)
+        trust.trust_list().moved(document.workflow, document.folder, path.absolute().parent)
         document.mark_saved(path.absolute())
         self._told.pop(page, None)
         page.disk_bar.hide()

@@ -68,12 +68,13 @@ class WorkflowPage(DocumentPage):
         column.addWidget(self.compare_bar)
         column.addWidget(self.canvas, 1)
         workspace.document.changed.connect(self._on_document_changed)
+        workspace.document.path_changed.connect(self._show_trust)
         workspace.document.dirty_changed.connect(self._on_document_dirty_changed)
         workspace.mcp.changed.connect(self._on_mcp_changed)
         workspace.run.state_changed.connect(self._on_run_state_changed)
         if workspace.autosave is not None:
             workspace.autosave.recorded.connect(self._on_autosave_recorded)
-        self.trust_bar.show_workflow(workspace.document.workflow)
+        self._show_trust()
 
     @property
     def title(self) -> str:
@@ -101,7 +102,7 @@ class WorkflowPage(DocumentPage):
         step = self.workspace.document.step
         if step and not step.startswith(_FOREIGN):
             trust.accept_typed(before, now)
-        self.trust_bar.show_workflow(now)
+        self._show_trust()
 
     def _on_run_state_changed(self) -> None:
         """The input is that of the shown run, or of the last one after a start; what was typed since stays."""
@@ -119,7 +120,7 @@ class WorkflowPage(DocumentPage):
             self.input_changed.emit()
 
     def _on_mcp_changed(self, _server: str) -> None:
-        self.trust_bar.show_workflow(self.workspace.document.workflow)
+        self._show_trust()
 
     def _on_document_dirty_changed(self, dirty: bool) -> None:
         if not dirty and self.workspace.document.path is not None:
@@ -132,7 +133,12 @@ class WorkflowPage(DocumentPage):
         self.saved_text = text.format(time=time.strftime("%H:%M"))
         self.saved_changed.emit()
 
+    def _show_trust(self, *_: object) -> None:
+        document = self.workspace.document
+        self.trust_bar.show_workflow(document.workflow, document.folder)
+
     def _on_trust_bar_trusted(self) -> None:
-        trust.trust(self.workspace.document.workflow)
-        self.trust_bar.show_workflow(self.workspace.document.workflow)
+        document = self.workspace.document
+        trust.trust(document.workflow, document.folder)
+        self._show_trust()
         self.workspace.code_trusted.emit()

@@ -10,7 +10,8 @@ from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.document import commands
-from studio.document.model import FunctionNode, Place, Workflow
+from studio.document.edits import SetWorkflow
+from studio.document.model import FunctionNode, McpServerDecl, Place, Workflow
 from studio.files import Journal, kept_versions, read_workflow, recoverable, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
@@ -372,6 +373,31 @@ def test_code_of_a_foreign_file_is_asked_about(make_window: MakeWindow, tmp_path
     page.trust_bar.trusted.emit()
     assert page.trust_bar.isHidden()
     assert trust.is_trusted(workflow)
+
+
+def test_a_server_is_asked_about_once_per_folder(make_window: MakeWindow, tmp_path: Path) -> None:
+    """Where the person of this window saves, the answer goes along; a file that came from somewhere asks again."""
+    window = make_window()
+    page = window.files.new()
+    document = page.workspace.document
+    server = McpServerDecl(name="tiny", command="python", arguments=("server.py",))
+    document.execute(SetWorkflow({"mcp_servers": (server,)}), "Add a server")
+    assert not page.trust_bar.isHidden()
+    page.workspace.mcp.accept(server)
+    assert page.trust_bar.isHidden()
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    mine.mkdir()
+    theirs.mkdir()
+    window.files._write(page, mine / "a.workflow.json")
+    assert page.trust_bar.isHidden()
+    assert page.workspace.mcp.is_accepted(server)
+    copy = theirs / "a.workflow.json"
+    write_workflow(document.workflow.model_copy(update={"id": "theirs"}), copy)
+    opened = window.files.open(copy)
+    assert opened is not None
+    assert not opened.trust_bar.isHidden()
+    assert not opened.workspace.mcp.is_accepted(server)
+    assert str(theirs) in opened.workspace.mcp.part(server).text
 
 
 def test_typed_code_needs_no_question(make_window: MakeWindow) -> None:
