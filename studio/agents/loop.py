@@ -38,6 +38,9 @@ REPEATED = "Error: This call was made {count} times in a row with the same resul
 class UnknownToolError(KeyError):
     """The model called a tool that does not exist, and the settings make that an error."""
 
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would put it into quotation marks
+
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:

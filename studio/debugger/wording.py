@@ -43,15 +43,15 @@ def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -
     if isinstance(error, RunIsElsewhere | RunWentOn | ReadOnlyStore):
         return str(error)
     who = f"{name_of(node)} failed" if node else "The run failed"
-    reason, way = _reason_and_way(error)
+    reason, way = _reason_and_way(error, name_of)
     return f"{who}: {_ended(reason)} {way}"
 
 
-def _reason_and_way(error: BaseException) -> tuple[str, str]:
+def _reason_and_way(error: BaseException, name_of: NameOf) -> tuple[str, str]:
     if isinstance(error, ProviderError):
         return str(error), _PROVIDER_WAYS.get(error.kind, _ANY_WAY)
     if isinstance(error, UserCodeError):
-        return str(error), f"Correct the code in the inspector, {_RETRY}."
+        return _code_words(error, name_of), f"Correct the code in the inspector, {_RETRY}."
     if isinstance(error, ConvergenceError):
         return str(error), "Let a condition end the loop, or allow more supersteps in the workflow's settings."
     if isinstance(error, RunRejected):
@@ -61,6 +61,16 @@ def _reason_and_way(error: BaseException) -> tuple[str, str]:
     if isinstance(error, WorkflowError):
         return str(error), _ANY_WAY
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, _ANY_WAY
+
+
+def _code_words(error: UserCodeError, name_of: NameOf) -> str:
+    """What was raised and the line, with the name of the node instead of its id."""
+    said = f"{error.type}: {error.message}" if error.message else error.type
+    if not error.where:
+        return said
+    owner, _, what = error.where[-1].unit.partition(" ")
+    piece = f"{what} of {name_of(owner)}" if what else name_of(owner)
+    return f"{said} ({piece}, line {error.where[-1].line})"
 
 
 def state_sentence(

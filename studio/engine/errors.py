@@ -91,3 +91,15 @@ def text_of(error: BaseException) -> str:
         return str(error)
     except Exception as other:
         return f"(its text cannot be shown: {type(other).__name__})"
+
+
+def code_lines(error: BaseException) -> tuple[tuple[str, int, str], ...]:
+    """The lines of user code that an error came through, as events tell them; () for any other error.
+
+    The engine knows no worker: such an error has ``where``, frames with ``unit``, ``line`` and ``code``. Another error
+    may have something else of that name.
+    """
+    try:
+        return tuple((str(f.unit), int(f.line), str(f.code)) for f in getattr(error, "where", ()))
+    except Exception:
+        return ()

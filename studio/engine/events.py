@@ -77,6 +77,8 @@ class NodeFailed:
     """Class name of the exception."""
     message: str = ""
     inside: tuple[str, ...] = ()
+    where: tuple[tuple[str, int, str], ...] = ()
+    """Of an error in user code: name of the piece, line from 1, text of the line; the raising one last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,8 @@ class RunFailed:
     error: str
     message: str = ""
     node: str | None = None
+    where: tuple[tuple[str, int, str], ...] = ()
+    """As in :class:`NodeFailed`: of a condition no node is told to have failed."""
 
 
 # ------------------------------------------------------------------------------------------- inside a node

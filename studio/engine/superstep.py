@@ -17,7 +17,7 @@ from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine import events as ev
 from studio.engine.context import Context
-from studio.engine.errors import NodeStopped, text_of
+from studio.engine.errors import NodeStopped, code_lines, text_of
 from studio.engine.executor import Handler, ResponseHandler
 from studio.engine.gate import Gate, Replaced
 from studio.engine.routing import FanInRoute, Outcome, Route
@@ -281,8 +281,8 @@ class Superstep:
         if not getattr(error, "__notes__", None):
             error.add_note(f"Node {ctx.node}, superstep {ctx.superstep}")
         if scope.emit is not None:
-            kind, text = type(error).__name__, text_of(error)
-            scope.emit(ev.NodeFailed(ctx.now(), ctx.superstep, ctx.node, ctx.invocation, kind, text, scope.inside))
+            told = type(error).__name__, text_of(error), scope.inside, code_lines(error)
+            scope.emit(ev.NodeFailed(ctx.now(), ctx.superstep, ctx.node, ctx.invocation, *told))
 
     def _misrouted(self, node: str, error: BaseException) -> BaseException:
         """A condition or selection raised: no node failed, but the run does. Gives the error to raise."""

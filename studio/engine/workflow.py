@@ -21,7 +21,7 @@ from studio.checkpoints import (
 from studio.checkpoints.quick import maker
 from studio.checkpoints.snapshot import copied
 from studio.engine.context import Context
-from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected, text_of
+from studio.engine.errors import AnswerRejected, ConvergenceError, ResumeError, RunRejected, code_lines, text_of
 from studio.engine.events import (
     CheckpointFailed,
     CheckpointSaved,
@@ -312,7 +312,8 @@ class Workflow:
                 scope.emit = scope.store = None
             return
         nodes: tuple[str, ...] = getattr(error, "nodes", ())
-        scope.tell(RunFailed, type(error).__name__, text_of(error), scope.failed or (nodes[0] if nodes else None))
+        node = scope.failed or (nodes[0] if nodes else None)
+        scope.tell(RunFailed, type(error).__name__, text_of(error), node, code_lines(error))
         scope.status("FAILED")
 
     # ------------------------------------------------------------------------------------------------- starting

@@ -193,6 +193,46 @@ def run_over_table(window: MainWindow, page: WorkflowPage) -> None:
         BatchWindow(window.theme, model, file.parent if file is not None else Path.home(), page).show()
 
 
+def _failure(window: MainWindow, page: WorkflowPage, _item: str) -> None:
+    """Goes to the node and field where the failed run can be mended, also inside sub-workflows."""
+    from studio.debugger.failures import failure_of
+
+    run = page.workspace.run
+    failure = failure_of(run.events, page.workspace.document.workflow)
+    if failure is None:
+        return
+    target = failure.target
+    for node in target.inside:
+        assert window.page is not None
+        window.files.open_sub_workflow(window.page, node)
+    if window.page is None:
+        return
+    selection = window.page.workspace.selection
+    if target.place:
+        selection.reveal(target.place)
+    else:
+        selection.select(())
+    if target.text:
+        selection.text_requested.emit(target.place, target.field, target.text, target.start, target.end, True)
+    elif target.field:
+        selection.field_requested.emit(target.place, target.field)
+
+
+def _failure_details(window: MainWindow, page: WorkflowPage, _item: str) -> None:
+    from studio.debugger.failures import failure_of, piece_words, where_words
+    from studio.ui.debug.failure_dialog import FailureDialog
+
+    run, workflow = page.workspace.run, page.workspace.document.workflow
+    failure = failure_of(run.events, workflow)
+    if failure is not None:
+        where = where_words(failure, workflow)
+        inside = failure.target.inside
+        FailureDialog(
+            window.theme, failure, run.sentence, where, lambda: _failure(window, page, ""),
+            lambda unit: piece_words(unit, workflow, inside), window,
+        ).open()  # fmt: skip
+
+
 _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "breakpoint": _breakpoint,
     "run_to": _run_to,
@@ -205,4 +245,6 @@ _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "state": _state,
     "conversation": _conversation,
     "tool_result": _tool_result,
+    "failure": _failure,
+    "failure_details": _failure_details,
 }

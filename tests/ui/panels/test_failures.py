@@ -1,0 +1,93 @@
+"""A failed run above the lanes: where, with which input, one click to the field, and everything in a window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from studio.bridge.workspace import Workspace
+from studio.debugger.failures import CodeLine, Failure, Target
+from studio.debugger.states import RunState
+from studio.engine import events as ev
+from studio.ui.debug.failure_dialog import FailureDialog, parts_of
+from studio.ui.run.failure_bar import FailureBar
+from studio.ui.theme import Theme
+from tests.ui.panels.fake_run import FakeRun
+
+ERROR = "The provider does not know the model: gpt-9"
+
+
+def fail(run: FakeRun) -> None:
+    for event in (
+        ev.NodeStarted(0.0, 2, "writer", "i2", ("planner",), "Two pages about\n grid storage"),
+        ev.ModelCallStarted(0.1, "writer", "i2", "m1", (), "gpt-9"),
+        ev.ModelCallFinished(0.2, "writer", "i2", "m1", None, None, ERROR, raw='{"error": {"message": "no gpt-9"}}'),
+        ev.NodeFailed(0.3, 2, "writer", "i2", "ProviderError", ERROR),
+        ev.RunFailed(0.3, "ProviderError", ERROR, "writer"),
+        ev.StatusChanged(0.3, "FAILED"),
+    ):
+        run.events.append(event)
+    run.state, run.sentence = RunState.FAILED, f"Writer failed: {ERROR}."
+
+
+def test_the_bar_says_where_with_which_input_and_asks_to_go_there(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    bar = FailureBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_failure(workspace)
+    assert bar.isHidden()
+    fail(run)
+    bar.show_failure(workspace)
+    assert bar.where.text == "Writer, superstep 2 · input: Two pages about grid storage"
+    assert bar.show_place.toolTip() == "Go to the node and there to model"
+    asked: list[tuple[str, str]] = []
+    workspace.selection.command_requested.connect(lambda *words: asked.append(words))
+    qtbot.mouseClick(bar.show_place, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.details, Qt.MouseButton.LeftButton)
+    assert asked == [("failure", ""), ("failure_details", "")]
+
+
+def test_without_a_log_only_the_sentence_is_shown(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    bar = FailureBar(theme)
+    qtbot.addWidget(bar)
+    run.state, run.sentence = RunState.FAILED, "The run failed: no."
+    bar.show_failure(workspace)
+    assert bar.text.plain == run.sentence
+    assert (bar.show_place.isHidden(), bar.details.isHidden()) == (True, True)
+
+
+def test_the_window_has_the_body_the_input_and_the_code(theme: Theme, workspace: Workspace, qtbot: QtBot) -> None:
+    failure = Failure(
+        ("writer",), 2, "ProviderError", ERROR, Target("writer", "model"), "in", '{"error":1}', "last",
+        (CodeLine("f", 3, "  x = 1"),),
+    )  # fmt: skip
+    went: list[bool] = []
+    bar = FailureBar(theme)
+    qtbot.addWidget(bar)
+    dialog = FailureDialog(
+        theme, failure, "Writer failed.", "Writer, superstep 2", lambda: went.append(True), str.upper, bar
+    )  # fmt: skip
+    assert dialog.parts == [
+        ("Provider's answer", '{\n  "error": 1\n}'),
+        ("Code", "F, line 3: x = 1"),
+        ("Input", "in"),
+        ("Last message to the model", "last"),
+        ("Error", f"ProviderError\n{ERROR}"),
+    ]
+    assert dialog.text.toPlainText() == '{\n  "error": 1\n}'
+    dialog.part.show_value("Input")
+    dialog.part.edited.emit("Input")
+    assert dialog.text.toPlainText() == "in"
+    dialog._copy()
+    copied = QApplication.clipboard().text()
+    assert copied.startswith("Writer failed.\nWriter, superstep 2\n\nProvider's answer:\n{")
+    dialog.show_button.click()
+    assert went == [True]
+
+
+def test_what_is_not_there_has_no_part() -> None:
+    failure = Failure((), 0, "ConvergenceError", "no end", Target("", "max_supersteps"))
+    assert [name for name, _ in parts_of(failure, str)] == ["Error"]
