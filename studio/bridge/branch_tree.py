@@ -171,7 +171,8 @@ class BranchTree:
     def emptied(self, gone: Collection[str], keep: Collection[str]) -> tuple[str, ...]:
         """The branches that lose their last checkpoint; not those whose log the way of another branch leads through."""
         had = {i.run for i in self._infos.values()}
-        have = {i.run for i in self._infos.values() if i.id not in set(gone)} | set(keep)
+        away = frozenset(gone)
+        have = {i.run for i in self._infos.values() if i.id not in away} | set(keep)
         empty = {run for run in had - have if run in self._records}
         while True:
             left = [r for r in self._records.values() if r.id not in empty]

@@ -187,6 +187,7 @@ class RunUpkeep(RunTurns):
         from studio.checkpoints.retention import Kept, plan_retention
 
         store = await self._opened_store()
+        await self._see_others(store)
         branches = self.branches
         infos = self._tree.infos()
         # A branch that ended needs nothing to go on; one that waits, is paused or was cut does.

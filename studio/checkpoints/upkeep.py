@@ -154,8 +154,12 @@ class Upkeep(ABC):
     async def discarded(self) -> list[Discarded]:
         """See :meth:`studio.checkpoints.runs.RunStore.discarded`."""
         async with self._database.reading():
-            batches = self._optional("discard", "SELECT number, at, text FROM discard ORDER BY number", ())
-            rows = self._optional("discarded", "SELECT number, kind, id FROM discarded", ())
+            return self._batches()
+
+    def _batches(self) -> list[Discarded]:
+        """With the lock."""
+        batches = self._optional("discard", "SELECT number, at, text FROM discard ORDER BY number", ())
+        rows = self._optional("discarded", "SELECT number, kind, id FROM discarded", ())
         found: dict[tuple[int, str], list[str]] = {}
         for number, kind, id in rows:
             found.setdefault((number, kind), []).append(id)
@@ -200,9 +204,9 @@ class Upkeep(ABC):
         """See :meth:`studio.checkpoints.runs.RunStore.compact`."""
         database = self._database
         before = database.file_bytes()
-        batches = await self.discarded()
-        runs = [r for b in batches for r in b.runs]
         async with database.writing():
+            batches = self._batches()  # in the transaction: another program may put back until it begins
+            runs = [r for b in batches for r in b.runs]
             ids = {c for b in batches for c in b.checkpoints}
             found = {id: self._entry_of(id) for id in ids}
             numbers = {number: id for id, number in found.items() if number is not None}

@@ -145,6 +145,27 @@ async def test_a_compaction_that_is_stopped_changes_nothing(tmp_path: Path) -> N
     await store.close()
 
 
+async def test_what_another_program_puts_back_just_before_compacting_begins_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = SqliteStore(tmp_path / "runs.db", Codec()), SqliteStore(tmp_path / "runs.db", Codec())
+    await _fill(store)
+    number = await store.discard("some", 0.0, ["c0", "c1"])
+    begin = store._database.begin
+
+    async def later() -> None:
+        monkeypatch.undo()
+        await other.put_back(number)
+        await begin()
+
+    monkeypatch.setattr(store._database, "begin", later)
+    done = await store.compact(lambda _text: None, Stop())
+    assert (done.checkpoints, done.runs) == (0, 0)
+    assert (await store.load("c0")).superstep == 0
+    await store.close()
+    await other.close()
+
+
 async def test_own_and_shared_bytes_of_a_checkpoint(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "runs.db", Codec())
     await _fill(store)
