@@ -76,6 +76,10 @@ class RunHooks(Protocol):
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:
         """The call failed before its first byte and is tried again after ``wait`` seconds."""
 
+    def raw_answer(self, call: str, text: Callable[[], str]) -> None:
+        """Before a call has finished: ``text`` gives the answer as it came over the wire, within a limit and without
+        secrets."""
+
     def model_call_finished(
         self,
         call: str,
@@ -107,6 +111,7 @@ class NoHooks:
     def model_call_started(self, call: str, messages: tuple[Message, ...], model: str, settings: str = "") -> None: ...
     def tokens(self, text: str, kind: TextKind) -> None: ...
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None: ...
+    def raw_answer(self, call: str, text: Callable[[], str]) -> None: ...
     def model_call_finished(
         self,
         call: str,

@@ -22,6 +22,7 @@ from studio.agents.errors import ProviderError
 from studio.agents.hiding import Hider
 from studio.agents.messages import AgentReply, AgentUpdate, Part, ToolCall
 from studio.agents.pacing import PacedReads
+from studio.agents.raw_answer import RawAnswer
 from studio.agents.reading import StallWatch, provider_errors
 from studio.agents.retries import RetryPolicy
 from studio.agents.sse import SseReader
@@ -75,11 +76,13 @@ class OpenAIChatClient:
                 sink = _Sink(chunk)
                 try:
                     reply = await self._try(request, sink)
+                    self._tell_raw(request, sink, reply, hooks)
                     if learned or not self._disobeyed(request, reply) or sink.streams:
                         return reply
                     learned = True
                     hooks.model_call_retried(request.call, attempt, 0, "the named tool was not called")
                 except ProviderError as error:
+                    error.raw = error.raw or sink.raw.text(self._hider.sure, error.partial)
                     error.hide((self._settings.api_key, *self._settings.headers.values()))
                     if sink.started:
                         raise
@@ -104,6 +107,7 @@ class OpenAIChatClient:
         answer = Answer(first_call_number=_calls_before(request) + 1, origin=self._origin, secrets=self._hider.sure)
         async with self._response(request, sink.streams) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            sink.raw.begin(response.status_code, response.headers.items())
             async with (
                 provider_errors(answer),
                 StallWatch(self._settings.timeouts.stall, answer) as watch,
@@ -130,6 +134,7 @@ class OpenAIChatClient:
         turn = paced.returned
         async for piece in pieces:
             watch.alive()
+            sink.raw.take(piece)
             if document is not None:
                 document.append(piece)
                 if kind.endswith("json") or not _is_stream(document[0]):
@@ -148,6 +153,15 @@ class OpenAIChatClient:
         last = reader.end()
         if last is not None and _is_whole(last.data):
             sink.give(answer.take_event(last))
+
+    def _tell_raw(self, request: ChatRequest, sink: _Sink, reply: AgentReply, hooks: RunHooks) -> None:
+        """Lets the hooks have the answer as it came."""
+
+        def text() -> str:
+            shown = "".join(str(part) for message in reply.messages for part in message.parts)
+            return sink.raw.text(self._hider.sure, shown)
+
+        hooks.raw_answer(request.call, text)
 
     @asynccontextmanager
     async def _response(self, request: ChatRequest, stream: bool) -> AsyncIterator[openai.AsyncAPIResponse[Any]]:
@@ -240,6 +254,7 @@ class _Sink:
 
     def __init__(self, chunk: ChunkSink | None) -> None:
         self._chunk = chunk
+        self.raw = RawAnswer()
         self.started = False
 
     @property

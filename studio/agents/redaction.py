@@ -33,6 +33,22 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "key in an address": re.compile(r"([?&](?:key|token|sig|access_token|api_key)=)([^&\s\"'\\]+)"),
 }
 
+_PARTS: dict[str, tuple[str, ...]] = {
+    "OpenAI key": ("sk-",),
+    "Groq key": ("gsk_",),
+    "Google key": ("AIza",),
+    "GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    "Hugging Face token": ("hf_",),
+    "AWS key": ("AKIA",),
+    "Slack token": ("xox",),
+    "JSON web token": ("eyJ",),
+    "private key": ("-----BEGIN",),
+    "password in an address": ("://",),
+    "key in an address": ("?", "&"),
+}
+"""What a text must hold for a pattern to match it. Looking for that first takes a tenth of the time: most texts hold
+none of them. Patterns that are not named are always tried."""
+
 
 class Redactor:
     """Takes out what it knows; :attr:`found` names the patterns that matched."""
@@ -49,6 +65,9 @@ class Redactor:
                 text = text.replace(secret, SECRET)
                 self.found.add("known secret")
         for name, pattern in PATTERNS.items():
+            parts = _PARTS.get(name)
+            if parts is not None and not any(part in text for part in parts):
+                continue
             text, count = pattern.subn(rf"\1{SECRET}", text)
             if count:
                 self.found.add(name)

@@ -299,8 +299,9 @@ class RunViews:
         if view is None or event.inside:
             return
         words: str = event.reason
-        if event.reason in ("condition", "selection") and self._refusals is not None:
-            words = self._refusals.words(event.edge, event.target, view.data, self.shared_state) or words
+        if event.reason and self._refusals is not None:
+            state = self.shared_state
+            words = self._refusals.words(event.reason, event.edge, event.target, view.data, state) or words
         view.routes.append((event.edge, event.target, event.delivered, words))
         kept = event.delivered or event.reason == "buffered"
         if kept or view.status == "queued":

@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from studio.agents.client import ChatRequest
 from studio.agents.messages import AgentReply, Reasoning, ToolCall
+from studio.agents.redaction import SECRET, redact
 from studio.agents.wire import wire_messages
 from studio.engine import events as ev
 
@@ -66,6 +68,15 @@ class ExactCall:
             usage = {"prompt_tokens": done.usage.input, "completion_tokens": done.usage.output}
             found["usage"] = {name: count for name, count in usage.items() if count is not None}
         return found
+
+    def raw_request(self) -> str:
+        """The request as it went over the wire, without the key."""
+        path = urlsplit(self.url or _ANY_URL)
+        body = json.dumps(self.request(), ensure_ascii=False, separators=(",", ":"))
+        return (
+            f"POST {path.path or '/'} HTTP/1.1\nHost: {path.netloc}\nContent-Type: application/json\n"
+            f"Authorization: Bearer {SECRET}\n\n{redact(body)}"
+        )
 
     def as_curl(self) -> str:
         """A command for a shell; the key comes from the environment."""

@@ -273,3 +273,43 @@ def _unwrapped(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_unwrapped(item) for item in value]
     return value
+
+
+def measured(expression: str, names: Mapping[str, object]) -> dict[str, object]:
+    """What an expression looks at in its scope, and what is there: ``{"value.score": 6}``; nothing if it cannot be
+    read."""
+    try:
+        tree = parsed(expression)
+    except ExpressionError:
+        return {}
+    found: dict[str, object] = {}
+    for part in _looks(tree.value):
+        try:
+            found[part] = value_of(part, names)
+        except ExpressionError:
+            continue
+    return found
+
+
+def _looks(node: ast.AST) -> Iterator[str]:
+    """The longest ways into the scope, as they are written, in order."""
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and _is_way(node):
+        name = ast.unparse(node)
+        if name not in _LITERALS:
+            yield name
+        return
+    if isinstance(node, ast.Call):
+        inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        for part in (*inner, *node.args):
+            yield from _looks(part)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _looks(child)
+
+
+def _is_way(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)

@@ -7,6 +7,7 @@ import json
 from studio.document.conditions import Condition, Rule, Scope, look_up, rule_holds
 
 LONGEST = 48
+_EXPLAINED = 96
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
@@ -41,10 +42,30 @@ def describe_rule(rule: Rule, *, inner: bool = False) -> str:
 
 
 def explain(condition: Condition | None, scope: Scope) -> str:
-    """Why a condition was true or false for a message: "score 6 is not ≥ 8". For rules; other kinds: their label."""
+    """Why a condition was true or false for a message: "score 6 is not ≥ 8"; of an expression what was measured, "not
+    value.score >= 8: value.score 6". Python: its label."""
+    if condition is not None and condition.kind == "expression":
+        return _explain_expression(condition, scope)
     if condition is None or condition.kind != "rules" or condition.rule is None:
         return describe(condition)
     return _explain_rule(condition.rule, scope)
+
+
+def _explain_expression(condition: Condition, scope: Scope) -> str:
+    from studio.document.conditions import evaluate
+    from studio.document.expressions import measured  # the evaluator loads with the first expression
+
+    names = {"text": scope.text, "value": scope.value, "type": scope.type, "state": scope.state or {}}
+    found = measured(condition.expression, names)
+    told = ", ".join(f"{part} {_measured(value)}" for part, value in found.items())
+    label = describe(condition)
+    held = evaluate(condition, scope)
+    words = label if held else f"not {label}"
+    return _short(f"{words}: {told}", _EXPLAINED) if told else label
+
+
+def _measured(value: object) -> str:
+    return "is missing" if value is None else _value(value)
 
 
 def _explain_rule(rule: Rule, scope: Scope) -> str:

@@ -255,7 +255,8 @@ class ModelCallFinished:
     reply: AgentReply | None = None
     """What the model answered, for a replay; None if it failed, and in logs of earlier versions."""
     raw: str = ""
-    """The body with which a provider refused, without secrets."""
+    """The answer as it came over the wire: status, headers and body, or the body of a refusal; within a limit and
+    without secrets. Empty if nothing came, for a replay, and in logs of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

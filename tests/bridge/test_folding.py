@@ -9,7 +9,7 @@ from studio.bridge.kept_events import KeptEvents
 from studio.bridge.refusals import Refusals
 from studio.bridge.shown_run import usage_since
 from studio.document.conditions import Condition, Rule
-from studio.document.model import DirectEdge, SwitchCase, SwitchEdge, Workflow
+from studio.document.model import DirectEdge, FunctionNode, SwitchCase, SwitchEdge, Workflow
 from studio.engine import events as ev
 
 
@@ -79,7 +79,34 @@ def test_a_refused_edge_says_what_was_measured() -> None:
     ]  # fmt: skip
     views.fold(ev.MessageQueued(0.0, 1, "m2", "a", None, {"score": 9, "said": "please"}))
     views.fold(ev.MessageRouted(0.1, 2, "m2", "first", "a", "d", False, "selection"))
-    assert views.messages[1].routes[0][3] == "selection"
+    assert views.messages[1].routes[0][3] == "an earlier case was taken"
+
+
+def test_other_refusals_say_what_was_measured_too() -> None:
+    workflow = Workflow(
+        nodes=(FunctionNode(id="b", name="Publish", accepts="Review"), FunctionNode(id="c", name="Any")),
+        edges=(
+            DirectEdge(
+                id="asked", source="a", target="c",
+                condition=Condition(kind="expression", name="x", expression="value.score >= 8 and state.rounds < 2"),
+            ),
+            DirectEdge(
+                id="coded", source="a", target="c", condition=Condition(kind="python", name="y", body="return False")
+            ),
+            DirectEdge(id="typed", source="a", target="b"),
+        ),
+    )  # fmt: skip
+    views = RunViews({"rounds": 1}, refusals=Refusals(workflow))
+    views.fold(ev.MessageQueued(0.0, 1, "m1", "a", None, {"score": 6}))
+    for edge, target, reason in (("asked", "c", "condition"), ("coded", "c", "condition"), ("typed", "b", "type")):
+        views.fold(ev.MessageRouted(0.1, 2, "m1", edge, "a", target, False, reason))
+    views.fold(ev.MessageRouted(0.1, 2, "m1", "typed", "a", "gone", False, "type"))
+    assert [words for _, _, _, words in views.messages[0].routes] == [
+        "not value.score >= 8 and state.rounds < 2: value.score 6, state.rounds 1",
+        "false: python: return False",
+        "Publish takes Review, this is an object",
+        "type",
+    ]
 
 
 def test_outputs_of_one_superstep_stand_in_delivery_order() -> None:

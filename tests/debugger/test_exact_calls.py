@@ -19,6 +19,7 @@ from studio.engine import events as ev
 
 from tests.fakes.provider_server import ProviderServer
 from tests.fakes.scripted_client import ScriptedClient
+from tests.fakes.scripted_server import DONE, Given, ScriptedServer, delta
 
 
 async def ran(agent: Agent, session: Session | None = None) -> list[ev.Event]:
@@ -89,3 +90,20 @@ def test_an_old_log_gives_model_and_messages() -> None:
     assert call.request() == {"model": "gpt", "messages": []}
     assert call.response() is None
     assert call.url == ""
+
+
+async def test_the_answer_is_kept_as_it_came() -> None:
+    body = delta(content="Three.") + delta("stop") + DONE
+    async with ScriptedServer(Given((body,))) as server:
+        client = OpenAIChatClient(ClientSettings(server.url, api_key="my-own-secret-key", model="m", tries=1))
+        events = await ran(Agent("writer", client))
+        sent = server.received[0]
+    (call,) = exact_calls(events, invocation(events))
+    assert call.finished is not None
+    head, _, rest = call.finished.raw.partition("\n\n")
+    assert head.startswith("HTTP 200\n")
+    assert rest == body.decode()
+    asked = call.raw_request()
+    assert asked.startswith(f"POST /v1/chat/completions HTTP/1.1\nHost: 127.0.0.1:{server.port}\n")
+    assert "my-own-secret-key" not in asked
+    assert json.loads(asked.partition("\n\n")[2]) == sent.body

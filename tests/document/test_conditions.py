@@ -138,7 +138,16 @@ def test_patterns_do_not_hang(pattern: str) -> None:
         (rule(op="not", rules=(Rule(value="APPROVE"),)), "not contains “APPROVE”", "text contains “APPROVE”"),
         (None, "always", "always"),
         (Condition(), "no rule yet", "no rule yet"),
-        (Condition(kind="expression", expression=" value.x\n > 1 "), "value.x > 1", "value.x > 1"),
+        (
+            Condition(kind="expression", expression=" value.x\n > 1 "),
+            "value.x > 1",
+            "value.x > 1",
+        ),
+        (
+            Condition(kind="expression", expression="len(text) > 999 or value.score >= 8"),
+            "len(text) > 999 or value.score >= 8",
+            "not len(text) > 999 or value.score >= 8: text “Please APPROVE this”, value.score 6",
+        ),
         (Condition(kind="python", body="\nreturn 1"), "python: return 1", "python: return 1"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -42,6 +42,8 @@ class NodeHooks:
         self._ctx = ctx
         self._node = ctx.node
         self._scope = ctx.scope
+        self._raw = ""
+        """The answer of the call that is about to finish."""
 
     def _at(self) -> Invocation:
         c = self._ctx
@@ -82,6 +84,10 @@ class NodeHooks:
         c = self._ctx
         c.emit(ModelCallRetried(c.now(), self._node, c.invocation, call, attempt, wait, reason))
 
+    def raw_answer(self, call: str, text: Callable[[], str]) -> None:
+        if self._scope.emit is not None:
+            self._raw = text()
+
     def model_call_finished(
         self,
         call: str,
@@ -93,6 +99,7 @@ class NodeHooks:
     ) -> None:
         c = self._ctx
         node, at = self._node, c.now()
+        raw, self._raw = raw or self._raw, ""
         c.emit(ModelCallFinished(at, node, c.invocation, call, usage, finish_reason, error, c.inside, reply, raw))
 
     def tool_started(self, call: ToolCall) -> None:

@@ -16,6 +16,9 @@ _QUIET = frozenset({RunState.IDLE, *ENDED})
 _HELD = frozenset({RunState.PAUSED, RunState.WAITING})
 BUFFERED = "buffered"
 """The engine's word for a message that waits at a join bar for the others."""
+_LOOKED_AT = 2000
+"""Messages of an ended run that are looked at, the newest ones."""
+_LONGEST = 64
 _INTO = frozenset({"into_switch", "into_fan_out"})
 
 
@@ -111,6 +114,8 @@ def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
     """Lines on which a message was delivered in the running superstep, and lines whose condition was false."""
     arrived: set[str] = set()
     refused: dict[str, str] = {}
+    if run.state in ENDED:
+        return set(), _never_taken(lines, run)
     if run.state in _QUIET or not run.supersteps:
         return arrived, refused
     number = run.supersteps[-1].number
@@ -129,6 +134,20 @@ def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
     return delivered, {i: why for i, why in refused.items() if i not in arrived}
 
 
+def _never_taken(lines: Lines, run: RunModel) -> dict[str, str]:
+    """After a run: the lines that refused messages and took none, with the newest reason."""
+    taken: set[str] = set()
+    refused: dict[str, str] = {}
+    for message in run.messages[: -_LOOKED_AT - 1 : -1]:
+        for edge, target, delivered, reason in message.routes:
+            for line in lines.leading(edge, message.source, target):
+                if delivered or reason == BUFFERED:
+                    taken.add(line.id)
+                elif line.kind not in _INTO:
+                    refused.setdefault(line.id, reason_text(reason, line))
+    return {line: why for line, why in refused.items() if line not in taken}
+
+
 def reason_text(reason: str, line: Line) -> str:
     """Why a message did not take a line: the engine's word for it, or a whole reason, in few words."""
     match reason:
@@ -138,7 +157,7 @@ def reason_text(reason: str, line: Line) -> str:
             return tr("does not fit")
         case "target" | "no_edge":
             return tr("not meant for this")
-    return reason
+    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"
 
 
 def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:

@@ -39,7 +39,15 @@ class CallDialog(QDialog):
             self.box.addItem(tr("model call {at} of {all}").format(at=number, all=len(calls)))
         self.box.setCurrentIndex(at)
         self.box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.part = SegmentedControl(theme, [("request", tr("Request")), ("response", tr("Response"))])
+        self.part = SegmentedControl(
+            theme,
+            [
+                ("request", tr("Request")),
+                ("response", tr("Response")),
+                ("raw_request", tr("Raw request")),
+                ("raw_response", tr("Raw response")),
+            ],
+        )
         self.part.setAccessibleName(tr("What is shown"))
         self.part.show_value("request")
         row = QHBoxLayout()
@@ -90,7 +98,7 @@ class CallDialog(QDialog):
         """Shows the chosen call."""
         text = self._shown()
         self.text.setPlainText(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n…")
-        self.text.setAccessibleName(tr("Request") if self.part.value == "request" else tr("Response"))
+        self.text.setAccessibleName(tr("Response") if "response" in str(self.part.value) else tr("Request"))
         self.facts.setText(" · ".join(_facts(self.call)))
         trouble = [tr("Try {number}: {reason}").format(number=r.attempt, reason=r.reason) for r in self.call.retries]
         if self.call.finished is not None and self.call.finished.error:
@@ -101,8 +109,13 @@ class CallDialog(QDialog):
     def _shown(self) -> str:
         if self.part.value == "request":
             return json.dumps(self.call.request(), ensure_ascii=False, indent=2)
+        if self.part.value == "raw_request":
+            return self.call.raw_request()
         done = self.call.finished
-        if done is not None and done.raw:
+        if self.part.value == "raw_response":
+            missing = tr("No answer yet.") if done is None else tr("It was not kept: nothing came over the wire.")
+            return done.raw if done is not None and done.raw else missing
+        if done is not None and done.raw and done.error:
             return done.raw
         answer = self.call.response()
         if answer is None:

@@ -16,15 +16,17 @@ COLUMNS = ("superstep", "source", "target", "type", "text", "status")
 
 def why(workspace: Workspace, view: MessageView) -> list[tuple[bool, str, str]]:
     """Per route: delivered, target, and the reason in words."""
+    workflow = workspace.document.workflow
     reasons = {
         "condition": tr("the condition was false"),
         "type": tr("the type does not fit"),
-        "target": tr("it is for another node"),
+        "target": tr("it is for {name}").format(name=name_of(workflow, view.target))
+        if view.target
+        else tr("it is for another node"),
         "selection": tr("the selection left it out"),
         "no_edge": tr("no edge leads on"),
         "buffered": tr("the join waits for the other sources"),
     }
-    workflow = workspace.document.workflow
     made = []
     for _edge, target, delivered, reason in view.routes:
         name = name_of(workflow, target) if target else ""
@@ -82,6 +84,8 @@ class MessageModel(QAbstractTableModel):
             return self.text(view, index.column())
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == 4:
             return view.text[:2000]
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == 5 and self._workspace is not None:
+            return "\n".join(f"{name}: {told}" if name else told for _, name, told in why(self._workspace, view))
         return None
 
     def text(self, view: MessageView, column: int) -> str:

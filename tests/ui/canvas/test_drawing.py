@@ -195,6 +195,24 @@ def test_false_conditions_are_dotted_with_their_reason(make_canvas: Make) -> Non
     assert view.canvas_scene.line_layer.chips["good", False].chip.icon == "muted"
     assert not view.canvas_scene.line_layer.items["review:default"].state.refused
 
+    # After the run what never was taken still says why; what was taken once does not.
+    run.state = RunState.COMPLETED
+    run.supersteps.append(SuperstepView(7, 1.0, 2.0))
+    run.messages.append(
+        MessageView("n", "writer", None, 7, "agent reply", "text", None, "delivered",
+                    [("review:default", "publisher", False, "score 6 is not ≥ 8"),
+                     ("review:default", "planner", True, "")])
+    )  # fmt: skip
+    run.state_changed.emit()
+    run.updated.emit(RunUpdate(messages=True))
+    view.canvas_scene.flush()
+    assert view.canvas_scene.line_layer.items["good"].state.refused == "score 6 is not ≥ 8"
+    assert not view.canvas_scene.line_layer.items["review:default"].state.refused
+    run.messages[0].routes[0] = ("good", "publisher", True, "")
+    run.updated.emit(RunUpdate(messages=True))
+    view.canvas_scene.flush()
+    assert not view.canvas_scene.line_layer.items["good"].state.refused
+
 
 def test_a_join_counts_what_waits_at_it(make_canvas: Make) -> None:
     view = make_canvas(research_brief())

@@ -185,4 +185,13 @@ def test_a_call_is_shown_and_copied_without_a_key(panel: ContextPanel, qtbot: Qt
     dialog.part.show_value("response")
     dialog.show_call()
     assert json.loads(dialog.text.toPlainText())["choices"][0]["message"]["content"] == "Prices fell by a fifth."
+    dialog.part.show_value("raw_request")
+    dialog.show_call()
+    head, _, body = dialog.text.toPlainText().partition("\n\n")
+    assert head.startswith("POST ")
+    assert head.endswith("Authorization: Bearer [secret]")
+    assert json.loads(body)["messages"][0] == {"role": "user", "content": QUESTION.text}
+    dialog.part.show_value("raw_response")
+    dialog.show_call()
+    assert dialog.text.toPlainText() == "It was not kept: nothing came over the wire."
     dialog.accept()
