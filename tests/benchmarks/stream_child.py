@@ -101,7 +101,7 @@ class Tokens:
             if view is None or view.node not in made:
                 return
             late, moments, at = painted.setdefault(view.node, []), made[view.node], now()
-            shown = sum(len(block.text) for block in lane.text.blocks) // WORD
+            shown = lane.text.taken // WORD
             late.extend((at - moment) * 1000 for moment in moments[len(late) : shown])
 
         LaneView.paintEvent = timed_paint  # type: ignore[method-assign,assignment]

@@ -39,15 +39,7 @@ class CallDialog(QDialog):
             self.box.addItem(tr("model call {at} of {all}").format(at=number, all=len(calls)))
         self.box.setCurrentIndex(at)
         self.box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.part = SegmentedControl(
-            theme,
-            [
-                ("request", tr("Request")),
-                ("response", tr("Response")),
-                ("raw_request", tr("Raw request")),
-                ("raw_response", tr("Raw response")),
-            ],
-        )
+        self.part = SegmentedControl(theme, _parts())
         self.part.setAccessibleName(tr("What is shown"))
         self.part.show_value("request")
         row = QHBoxLayout()
@@ -121,6 +113,15 @@ class CallDialog(QDialog):
         if answer is None:
             return tr("No answer yet.") if done is None else tr("The call gave no answer.")
         return json.dumps(answer, ensure_ascii=False, indent=2)
+
+
+def _parts() -> list[tuple[str, str]]:
+    return [
+        ("request", tr("Request")),
+        ("response", tr("Response")),
+        ("raw_request", tr("Raw request")),
+        ("raw_response", tr("Raw response")),
+    ]
 
 
 def _facts(call: ExactCall) -> list[str]:

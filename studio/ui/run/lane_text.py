@@ -48,6 +48,11 @@ class LaneText:
         """Index of the first block that :meth:`take` changed last."""
 
     @property
+    def taken(self) -> int:
+        """Characters of the last piece that are shown, as they were written."""
+        return self._taken
+
+    @property
     def height(self) -> int:
         """Height of everything."""
         return self.blocks[-1].top + self.blocks[-1].height if self.blocks else 0
