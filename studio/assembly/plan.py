@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from studio.agents.budget import Budget, BudgetedClient
 from studio.agents.client import ChatClient
+from studio.agents.layers import LayeredClient
 from studio.agents.mcp import McpFailed, ToolServer
 from studio.agents.runner import RunnerSetupError
 from studio.agents.stored_history import HistoryRows
@@ -106,7 +110,7 @@ class Plan:
 
 def compile_plan(workflow: Workflow, services: Services) -> Plan:
     """Makes a plan. Nothing of the document's code runs here. Raises :class:`PlanError`."""
-    making = _Making(services)
+    making = _Making(_budget(workflow))
     made = making.workflow(workflow, services, ())
     if making.problems:
         raise PlanError(making.problems)
@@ -135,7 +139,9 @@ def _joined(*prints: str) -> str:
 class _Making:
     """Collects problems, linked files and code over a document and everything inside it."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, budget: Budget | None) -> None:
+        """``budget``: that of the outermost workflow, which counts for everything inside."""
+        self._budget = budget
         self.problems: list[Problem] = []
         self.linked: dict[str, Workflow] = {}
         self.codes: list[UserCode] = []
@@ -198,7 +204,7 @@ class _Making:
         match node:
             case AgentNode() | RunnerNode():
                 try:
-                    return _agent(node, services, agents)
+                    return _agent(node, lambda agent: self._client(agent, services), agents)
                 except NoClientError as error:
                     self._report([Problem("no_profile", str(error), node.id, "profile")], inside)
                     return None
@@ -223,6 +229,10 @@ class _Making:
         message = f"“{node.name or node.id}” is of a kind that this version cannot run."
         self._report([Problem("cannot_run", message, node.id)], inside)
         return None
+
+    def _client(self, agent: AgentNode, services: Services) -> ChatClient:
+        client = services.client_for(agent)
+        return client if self._budget is None else _budgeted(self._budget, client, agent)
 
     def _sub_workflow(self, node: SubWorkflowNode, services: Services, inside: tuple[str, ...]) -> Executor | None:
         deeper = (*inside, node.id)
@@ -283,10 +293,26 @@ class _Making:
             self.problems.append(problem)
 
 
-def _agent(node: AgentNode | RunnerNode, services: Services, agents: Agents) -> Executor:
+def _agent(node: AgentNode | RunnerNode, client_for: Callable[[AgentNode], ChatClient], agents: Agents) -> Executor:
     if isinstance(node, AgentNode):
-        return agents.host(node, services.client_for(node))
-    return agents.runner(node, {inner.id: services.client_for(inner) for inner in inner_agents(node)})
+        return agents.host(node, client_for(node))
+    return agents.runner(node, {inner.id: client_for(inner) for inner in inner_agents(node)})
+
+
+def _budget(document: Workflow) -> Budget | None:
+    if document.budget_tokens is None and document.budget_cost is None:
+        return None
+    money = None if document.budget_cost is None else Decimal(str(document.budget_cost))
+    return Budget(document.budget_tokens, money, document.budget_currency)
+
+
+def _budgeted(budget: Budget, client: ChatClient, node: AgentNode) -> ChatClient:
+    price = getattr(client.inner if isinstance(client, LayeredClient) else client, "cost_of", None)
+    priced = None if price is None else partial(price, node.model or "")
+    name = f"“{node.name or node.id}”"
+    if isinstance(client, LayeredClient):  # its layers are the agent's, around the loop
+        return replace(client, inner=BudgetedClient(client.inner, budget, name, priced))
+    return BudgetedClient(client, budget, name, priced)
 
 
 def _sources(edge: Edge) -> tuple[str, ...]:

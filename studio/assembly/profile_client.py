@@ -9,8 +9,9 @@ from typing import Any
 
 from studio.agents.client import ChatRequest, ChunkSink, RunHooks
 from studio.agents.connection import DEFAULT_TIMEOUTS, ClientSettings, is_loopback
+from studio.agents.cost import Cost
 from studio.agents.errors import ProviderError
-from studio.agents.messages import AgentReply
+from studio.agents.messages import AgentReply, Usage
 from studio.agents.openai_client import OpenAIChatClient
 from studio.agents.switches import Switches
 from studio.assembly.price_book import PriceBook
@@ -76,6 +77,12 @@ class ProfileClient:
             return reply
         model = request.options.model or self._profile.model
         return replace(reply, usage=self._prices.priced(self._profile.kind, model, reply.usage))
+
+    def cost_of(self, model: str, usage: Usage) -> Cost | None:
+        """What a call to the model ("": that of the profile) costs, by the prices of now."""
+        if self._prices is None:
+            return None
+        return self._prices.table.cost(self._profile.kind, model or self._profile.model, usage)
 
     async def close(self) -> None:
         """Gives connections up; the next call reads the secrets again."""

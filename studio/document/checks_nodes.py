@@ -162,6 +162,12 @@ def declaration_problems(facts: Facts) -> Iterator[Problem]:
     if workflow.max_supersteps < 1:
         fix = Fix("Set it to 100", SetWorkflow({"max_supersteps": 100}))
         yield Problem("max_supersteps", "The limit of supersteps is less than 1.", "", "max_supersteps", fix=fix)
+    for field in ("budget_tokens", "budget_cost"):
+        value = getattr(workflow, field)
+        if value is not None and value <= 0:
+            what = "tokens" if field == "budget_tokens" else "money"
+            message = f"The budget of {what} is not more than 0, so no model call can be made."
+            yield Problem("budget", message, "", field, fix=Fix("Take it away", SetWorkflow({field: None})))
     for field, names in (
         ("modules", [m.name for m in workflow.modules]),
         ("tools", [t.name for t in workflow.tools]),

@@ -401,6 +401,11 @@ class Workflow(Model):
     outputs: tuple[str, ...] | Literal["all"] | None = None
     intermediate: tuple[str, ...] | Literal["all", "all_other"] | None = None
     max_supersteps: int = 100
+    budget_tokens: int | None = None
+    """What all model calls of a run may take together, in and out, workflows inside included; None: no limit."""
+    budget_cost: float | None = None
+    """The same in money, by the prices of the program."""
+    budget_currency: str = "USD"
     types: tuple[TypeDecl, ...] = ()
     state: tuple[StateDecl, ...] = ()
     modules: tuple[ModuleDecl, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from studio.agents import Agent, ChatOptions, ChatRequest, Data, Message, Middleware, Tool, Usage, user
-from studio.agents.budget import Budget, BudgetReached
+from studio.agents import Agent, ChatOptions, ChatRequest, Data, Message, Middleware, NoHooks, Tool, Usage, user
+from studio.agents.budget import Budget, BudgetedClient, BudgetReached
 from studio.agents.prices import Cost, PriceProblem, PriceTable, told_cost, total
 from studio.agents.tokens import Calibration, request_tokens, text_tokens
-from tests.fakes.scripted_client import ScriptedClient
+from tests.fakes.scripted_client import ScriptedClient, ScriptedError
 
 TOML = """
 [[model]]
@@ -153,3 +154,29 @@ async def test_budget_of_money_and_calls_without_usage() -> None:
     assert budget.used_money == Decimal("0.304")
     with pytest.raises(BudgetReached, match=r"0\.6080 EUR; its budget is 0\.5 EUR"):
         await agent.run([user("q")])
+
+
+async def test_calls_side_by_side_know_of_each_other() -> None:
+    """Two calls that fit alone and not together: the second is not made; when the first failed, there is room again."""
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def wait(_seconds: float) -> None:
+        asked.set()
+        await go.wait()
+
+    client = ScriptedClient([{"wait_ms": 1, "error": "broken"}, "b"], usage=Usage(50, 50), wait=wait)
+    budget = Budget(tokens=150)
+    budgeted = BudgetedClient(client, budget, "Writer")
+    request = ChatRequest((user("q"),), options=ChatOptions(max_tokens=100))
+    first = asyncio.ensure_future(budgeted.complete(request, chunk=None, hooks=NoHooks()))
+    await asked.wait()
+    with pytest.raises(BudgetReached, match="Call 2 of Writer"):
+        await budgeted.complete(request, chunk=None, hooks=NoHooks())
+    go.set()
+    with pytest.raises(ScriptedError):
+        await first
+    assert (budget.used_tokens, len(client.requests)) == (0, 1)
+    await budgeted.complete(request, chunk=None, hooks=NoHooks())
+    assert budget.used_tokens == 100
+    await budgeted.close()
+    assert client.closed

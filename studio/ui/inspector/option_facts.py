@@ -108,6 +108,13 @@ SUB_WORKFLOW: Mapping[str, OptionFacts] = {
 WORKFLOW: Mapping[str, OptionFacts] = {
     "start": OptionFacts("this node gets the input of a run.", "the first node"),
     "max_supersteps": OptionFacts("a run that needs more fails.", "100"),
+    "budget_tokens": OptionFacts(
+        "a model call that would bring the run over it is not made, and the run fails.", "no limit", _NO_LIMIT
+    ),
+    "budget_cost": OptionFacts(
+        "the same by your prices; calls without a price count as nothing.", "no limit", _NO_LIMIT
+    ),
+    "budget_currency": OptionFacts("prices in another currency are not counted.", "USD", _NO_LIMIT),
     "outputs": OptionFacts("only what these nodes yield is an output of the workflow.", "what any node yields"),
     "sample_input": OptionFacts("it stands in the input field of a new run.", "empty"),
     "interpreter": OptionFacts("code of the workflow runs in a process of this Python.", "the program’s own", _STUDIO),

@@ -120,6 +120,7 @@ class WorkflowPage(InspectorPage):
         )
         section.add(builder.beside((start, 0), (most, self.theme.length(136))))
         section.add(self._outputs())
+        self._add_budget(section)
         hint = tr("Stands in the input field of a new run.")
         section.add(builder.text(self.form, "sample_input", tr("Sample input"), lines=2, hint=hint, marked=False))
         hint = tr("The Python that runs code nodes. Default: the program’s own.")
@@ -129,6 +130,18 @@ class WorkflowPage(InspectorPage):
             )
         )
         self.body.add(section)
+
+    def _add_budget(self, section: Section) -> None:
+        assert self.form is not None
+        tokens = builder.number(
+            self.form, "budget_tokens", tr("Tokens, at most"), least=1, most=1_000_000_000, whole=True,
+            placeholder=tr("no limit"),
+        )  # fmt: skip
+        cost = builder.number(
+            self.form, "budget_cost", tr("Cost, at most"), least=0.000001, most=1_000_000, placeholder=tr("no limit")
+        )
+        currency = builder.line(self.form, "budget_currency", tr("Currency"))
+        section.add(builder.beside((tokens, 0), (cost, 0), (currency, self.theme.length(76))))
 
     def _outputs(self) -> Field:
         assert self.form is not None
