@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pytestqt.qtbot import QtBot
 
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
     assert _wait.__kwdefaults__ is not None
     _wait.__kwdefaults__["timeout"] = 60_000  # the machine may be busy with other things
+
+# A machine that is busy with other things is slow to make examples; that is no fault of a test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false;qt.text.font.db=false")
