@@ -90,6 +90,8 @@ class Bodies:
 
     def _changed(self, part: str, values: Mapping[str, Any], base: State | None, body: dict[str, Packed]) -> State:
         """Puts into ``body`` what is different from ``base``; gives everything."""
+        if not values and not base:
+            return {}
         pack = self._packer.pack
         trusted = type(values) is Frozen
         now: State = {}

@@ -326,13 +326,19 @@ class Database:
         """The error as people should read it."""
         return _trouble(self.path, error)
 
-    async def begin(self) -> None:
-        """Starts a transaction; waits for the lock of another process in a thread."""
+    def begun(self) -> bool:
+        """Starts a transaction; False if another process has the lock, see :meth:`begin`."""
         try:
             self.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if not _is_busy(error):
                 raise
+            return False
+        return True
+
+    async def begin(self) -> None:
+        """Starts a transaction; waits for the lock of another process in a thread."""
+        if not self.begun():
             await self.in_thread(self._begin_patiently)
 
     async def in_thread(self, work: Callable[[], _Given]) -> _Given:

@@ -18,15 +18,11 @@ Head = tuple[int, int, int, int, int, float, str]
 
 def key_of(id: str) -> tuple[int, bytes | str]:
     """The number and the rest. The ids that the engine makes are numbers that grow, which keeps the table small."""
-    if len(id) == 20 and id[0] < "8":
+    if len(id) == 20 and id[0] < "8" and id.isascii() and id.isalnum() and id.lower() == id:
         try:
-            number = int(id[:16], 16)
-            rest = bytes.fromhex(id[16:])
+            return int(id[:16], 16), bytes.fromhex(id[16:])
         except ValueError:
             pass
-        else:
-            if id_of(number, rest) == id:
-                return number, rest
     return int.from_bytes(blake2b(id.encode(), digest_size=7).digest(), "big"), id
 
 

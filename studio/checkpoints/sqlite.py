@@ -31,6 +31,7 @@ _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
 _FIND = "INSERT INTO checkpoint VALUES (?, ?, ?)"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
 _RUN = ", ".join(_RUN_FIELDS)
+_KIND = {kind: number for number, kind in enumerate(KINDS)}
 _ROW_BYTES = 60
 """What a checkpoint's row takes beside its body."""
 _KEPT = 10_000
@@ -57,7 +58,8 @@ class SqliteStore(Upkeep):
         database = self._database
         async with database.lock:
             try:
-                await database.begin()
+                if not database.begun():
+                    await database.begin()
                 try:
                     if len(checkpoint.messages) > _MANY:
                         raise TooLarge
@@ -83,7 +85,7 @@ class SqliteStore(Upkeep):
         body, base = self._bodies.write(c)
         size = database.added + len(body) + _ROW_BYTES
         key, rest = key_of(c.id)
-        head = head_of(key, KINDS.index(c.kind), self._origin(c), c.superstep, size, c.created, c.name)
+        head = head_of(key, _KIND[c.kind], self._origin(c), c.superstep, size, c.created, c.name)
         number = database.execute(_ADD, (self._parent(c.parent), head, body)).lastrowid or 0
         try:
             database.execute(_FIND, (key, number, rest))

@@ -9,10 +9,12 @@ from itertools import count
 from typing import Any
 
 from studio.checkpoints import Checkpoint, CheckpointKind, Frozen, PendingRequest, QueuedMessage
+from studio.checkpoints.quick import maker
 from studio.engine.events import State
 from studio.engine.executor import Executor
 from studio.engine.state import SharedState
 
+_checkpoint = maker(Checkpoint)
 _salt = os.urandom(2).hex()
 _last = 0
 
@@ -60,6 +62,8 @@ class Instance:
 
     def queued(self) -> tuple[QueuedMessage, ...]:
         """All queued messages in delivery order."""
+        if len(self.queue) == 1:
+            return tuple(*self.queue.values())
         return tuple(message for messages in self.queue.values() for message in messages)
 
     async def capture(
@@ -72,8 +76,8 @@ class Instance:
             if saved:
                 executors[executor.id] = saved
         id, created = new_id()
-        return Checkpoint(
-            id=id,
+        return _checkpoint(
+            id,
             parent=self.last_checkpoint,
             run=run,
             workflow=workflow,
@@ -85,7 +89,7 @@ class Instance:
             requests=tuple(self.requests.values()),
             state=Frozen(self.state.committed),
             executors=executors,
-            fan_in={key: tuple(buffer) for key, buffer in self.fan_in.items() if buffer},
+            fan_in={key: tuple(buffer) for key, buffer in self.fan_in.items() if buffer} if self.fan_in else {},
         )
 
     async def restore(self, checkpoint: Checkpoint, executors: Mapping[str, Executor]) -> None:

@@ -42,6 +42,7 @@ class Scope:
         "_caller",
         "_cancelling",
         "_intermediate",
+        "_marks",
         "_message_queued",
         "_outputs",
         "_told_pending",
@@ -118,6 +119,7 @@ class Scope:
         self.task: asyncio.Task[Any] | None = None if self.outer is None else self._caller
         """The task of the run; nodes may run in it or in tasks of their own."""
         self._cancelling = 0 if self._caller is None else self._caller.cancelling()
+        self._marks = 0 if self.outer is None else self._cancelling
         self.stopping = False
         """The run was stopped by its caller."""
         self.given_up = False
@@ -159,9 +161,13 @@ class Scope:
         task = asyncio.current_task()
         return task is not None and task.cancelling() > self.marks_of(task)
 
+    def marked(self) -> bool:
+        """Whether the task of the run was cancelled since the run started; cheaper than :meth:`cancelled`."""
+        return self.task is not None and self.task.cancelling() > self._marks
+
     def marks_of(self, task: asyncio.Task[Any]) -> int:
         """How often a task was cancelled before this run came into it."""
-        return self._cancelling if self.outer is not None and task is self.task else 0
+        return self._marks if task is self.task else 0
 
     def stopped(self) -> bool:
         """Whether the run as a whole is to end: its caller is cancelled, or what it belongs to is given up."""

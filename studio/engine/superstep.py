@@ -244,7 +244,9 @@ class Superstep:
                 await _call(handler, request, data, ctx)
             if scope.after_node is not None:
                 await scope.after_node(node, data, ctx.given, scope.inside)
-            if scope.cancelled() and self._error is None and await went_on_cancelled(scope):
+            # Without tasks of its own the superstep runs in the task of the run.
+            marked = scope.cancelled() if self._tasks else scope.marked()
+            if marked and self._error is None and await went_on_cancelled(scope):
                 raise self._stopped(ctx)
         except asyncio.CancelledError:
             if self._error is not None or not cancelled_itself(scope):

@@ -51,6 +51,7 @@ Order = Literal["delivery", "arrival"]
 
 _superstep_started = maker(SuperstepStarted)
 _superstep_finished = maker(SuperstepFinished)
+_checkpoint_saved = maker(CheckpointSaved)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -416,7 +417,7 @@ class Workflow:
                 await asyncio.sleep(0)
                 breath = perf_counter()
             await self._superstep(scope)
-            if scope.cancelled():
+            if scope.marked():
                 raise asyncio.CancelledError  # a node swallowed the cancellation and ended all the same
             if not instance.queue:
                 return
@@ -462,7 +463,7 @@ class Workflow:
             scope.tell(CheckpointFailed, self._instance.superstep, f"{type(error).__name__}: {text_of(error)}")
             return None
         self._instance.last_checkpoint = checkpoint.id
-        scope.tell(CheckpointSaved, checkpoint.id, checkpoint.parent, kind, checkpoint.superstep, size)
+        scope.tell(_checkpoint_saved, checkpoint.id, checkpoint.parent, kind, checkpoint.superstep, size)
         if scope.checkpoint_saved is not None:
             await scope.checkpoint_saved(checkpoint.id, checkpoint.superstep)
         return checkpoint.id
