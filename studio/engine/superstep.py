@@ -247,17 +247,17 @@ class Superstep:
             # Without tasks of its own the superstep runs in the task of the run.
             marked = scope.cancelled() if self._tasks else scope.marked()
             if marked and self._error is None and await went_on_cancelled(scope):
-                raise self._stopped(ctx)
+                raise _stopped(ctx)
         except asyncio.CancelledError:
             if self._error is not None or not cancelled_itself(scope):
                 raise
-            raise self._stopped(ctx) from None
+            self._failed(ctx, stopped := _stopped(ctx))
+            raise stopped from None
         except BaseException as error:  # one that is no Exception, too: the others must not go on for ever
             if not is_closed(error):
                 self._failed(ctx, error)
             raise
-        emit = scope.emit  # None by now if the run ended without this node
-        if emit is not None:
+        if (emit := scope.emit) is not None:  # None by now if the run ended without this node
             emit(_node_finished(scope.now(), superstep, node, ctx.invocation, ctx.given, scope.inside))
 
     async def _let_in(self, gate: Gate, node: str, data: Any, sources: tuple[str, ...]) -> Any:
@@ -268,12 +268,6 @@ class Superstep:
             self._failed_with(error)
             raise
         return replaced.value if type(replaced) is Replaced else data
-
-    def _stopped(self, ctx: Context) -> NodeStopped:
-        """The error of a node that cancelled itself."""
-        stopped = NodeStopped(f"Node {ctx.node!r} cancelled itself in superstep {ctx.superstep}", [ctx.node])
-        self._failed(ctx, stopped)
-        return stopped
 
     def _failed(self, ctx: Context, error: BaseException) -> None:
         self._failed_with(error)
@@ -328,6 +322,11 @@ async def _call(handler: Handler | ResponseHandler, request: PendingRequest | No
         await handler.run(data, ctx)
     else:
         await handler.run(None if request is None else request.data, data, ctx)
+
+
+def _stopped(ctx: Context) -> NodeStopped:
+    """The error of a node that cancelled itself."""
+    return NodeStopped(f"Node {ctx.node!r} cancelled itself in superstep {ctx.superstep}", [ctx.node])
 
 
 def _shown(data: Any) -> Any:
