@@ -230,10 +230,9 @@ class Superstep:
         scope = self._scope
         if scope.gate is not None:
             data = await self._let_in(scope.gate, node, data, sources)
-        request = message.request
+        request, superstep = message.request, scope.superstep
         ctx = Context(scope, node, sources, rank, None if request is None else request.id)
-        emit, superstep = scope.emit, scope.superstep
-        if emit is not None:
+        if (emit := scope.emit) is not None:
             emit(_node_started(scope.now(), superstep, node, ctx.invocation, sources, _shown(data), scope.inside))
         try:
             if scope.recorder is not None:
