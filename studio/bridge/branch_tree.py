@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ from studio.engine.events import CheckpointSaved
 
 if TYPE_CHECKING:
     from studio.checkpoints.upkeep import Discarded
+
+
+_PIECE = 500
+"""Views that are made in one piece of work: about a millisecond."""
 
 
 class BranchTree:
@@ -32,6 +37,10 @@ class BranchTree:
         self.discarded: Sequence[Discarded] = ()
         """What was taken away and can be put back, oldest first."""
         self._hidden: list[RunRecord] = []
+        self.read: Callable[[], object] = lambda: None
+        """Called when the store was read: what was typed meanwhile is newer."""
+        self._made: dict[str, CheckpointView] = {}
+        """Views that the next look will show."""
 
     async def find_waiting(self, store: RunStore) -> None:
         """A branch that had only questions left when its program was killed waits for answers; it lost nothing."""
@@ -49,6 +58,7 @@ class BranchTree:
         infos = {i.id: i for i in await store.infos()}
         marks, elsewhere = await store.marks(), await store.owners()
         hidden = await store.discarded()
+        await self._make_views(infos.values())
         hidden_runs = {run for batch in hidden for run in batch.runs}
         gone = {c for batch in hidden for c in batch.checkpoints}
         gone |= {i.id for i in infos.values() if i.run in hidden_runs}
@@ -64,18 +74,28 @@ class BranchTree:
         self._records.update({r.id: r for r in records.values() if r.id not in hidden_runs and r.id not in ours})
         self._infos = {**{i: self._infos.get(i, info) for i, info in infos.items() if i not in gone}, **self._infos}
         self._records = {**{r: self._records[r] for r in records if r in self._records}, **self._records}
-        self._marks = marks
-        self._show()
+        touched, self._marks = self._marks.keys() | marks.keys(), marks
+        self._show(touched)
+        self.read()
         return before != self._facts()
 
     def _facts(self) -> tuple[object, ...]:
         branches = tuple((b.branch, b.name, b.state, b.elsewhere) for b in self.branches)
         return branches, tuple(self._infos), dict(self._marks), len(self.discarded)
 
-    def _show(self) -> None:
-        """Makes the views of what is known."""
+    async def _make_views(self, infos: Iterable[CheckpointInfo]) -> None:
+        """Makes the views of checkpoints that are new, in pieces: thousands are read when a file is opened."""
+        shown = {c.checkpoint for c in self.checkpoints}
+        for at, info in enumerate([i for i in infos if i.id not in shown]):
+            self._made[info.id] = self._checkpoint(info)
+            if at % _PIECE == _PIECE - 1:
+                await asyncio.sleep(0)
+
+    def _show(self, touched: Collection[str]) -> None:
+        """Makes the views of what is known. ``touched``: the checkpoints whose marks may be others now."""
         branches = {b.branch: b for b in self.branches}
-        checkpoints = {c.checkpoint: c for c in self.checkpoints}
+        checkpoints = {**self._made, **{c.checkpoint: c for c in self.checkpoints}}
+        self._made.clear()
         shown = [branches.get(r.id) or self._branch(r) for r in self._records.values()]
         for view in shown:
             record = self._records[view.branch]
@@ -84,9 +104,11 @@ class BranchTree:
                 view.name, view.state = record.name, shown_state(record, self._own | self._elsewhere.keys())
         self.branches[:] = shown
         self.checkpoints[:] = [checkpoints.get(i.id) or self._checkpoint(i) for i in self._infos.values()]
-        for point in self.checkpoints:
-            mark = self.mark(point.checkpoint)
-            point.name, point.note, point.pinned, point.tags = mark.name, mark.note, mark.pinned, mark.tags
+        for id in touched:
+            point = checkpoints.get(id)
+            if point is not None:
+                mark = self.mark(id)
+                point.name, point.note, point.pinned, point.tags = mark.name, mark.note, mark.pinned, mark.tags
 
     def clear(self) -> None:
         """Forgets everything: another workflow is shown."""
@@ -148,13 +170,13 @@ class BranchTree:
             if view.checkpoint == checkpoint:
                 view.name, view.note, view.pinned, view.tags = mark.name, mark.note, mark.pinned, mark.tags
 
-    def rename(self, branch: str, name: str) -> RunRecord:
-        """Another name of a branch; gives its record."""
-        record = self._records[branch] = replace(self._records[branch], name=name)
+    def rename(self, branch: str, name: str) -> None:
+        """Another name of a branch that is still there."""
+        if branch in self._records:
+            self._records[branch] = replace(self._records[branch], name=name)
         for view in self.branches:
             if view.branch == branch:
                 view.name = name
-        return record
 
     def busy_elsewhere(self) -> bool:
         """Whether another program works on a branch of this workflow."""

@@ -182,17 +182,18 @@ class RunModel(RunEdits):
             old.tags if tags is None else tuple(dict.fromkeys(t for t in (tag.strip() for tag in tags) if t)),
         )
         if new != old:
-            self._tree.set_mark(checkpoint, new)
-            self._keep(lambda store: store.set_mark(checkpoint, new))
+            self._keep(lambda store: store.set_mark(checkpoint, new), lambda: self._tree.set_mark(checkpoint, new))
 
     def rename_branch(self, branch: str, name: str) -> None:
         """Another name of a branch; an empty one changes nothing."""
         view, new = self._tree.branch(branch), name.strip()
         if view is not None and new and new != view.name:
-            record = self._tree.rename(branch, new)
-            if self._session is not None and self._session.record.id == branch:
-                self._session.record = replace(self._session.record, name=record.name)
-            self._keep(lambda store: store.update_run(branch, name=new))
+            self._keep(lambda store: store.update_run(branch, name=new), lambda: self._rename(branch, new))
+
+    def _rename(self, branch: str, name: str) -> None:
+        self._tree.rename(branch, name)
+        if self._session is not None and self._session.record.id == branch:
+            self._session.record = replace(self._session.record, name=name)
 
     def removal_of(self, branch: str) -> tuple[int, int, int]:
         """What deleting a branch takes away: checkpoints, bytes at most, and how many of them are named or pinned."""

@@ -55,6 +55,9 @@ class RunTurns(ShownRun):
         self._drawing_timer.setInterval(_RESTS_AFTER_MS)
         self._drawing_timer.timeout.connect(self._on_drawing_timer_timeout)
         self._unwritten: list[Callable[[RunStore], Awaitable[None]]] = []
+        self._typed: list[Callable[[], object]] = []
+        """What shows again in the tree that is not written yet, in the order it was typed."""
+        self._tree.read = self._show_typed
         self._tasks = OwnedTasks(self._fail)
         if services is not None:
             self._open(services)
@@ -329,11 +332,23 @@ class RunTurns(ShownRun):
         self._everything_pending = True
         self._on_frame_done()
 
-    def _keep(self, write: Callable[[RunStore], Awaitable[None]]) -> None:
-        """A turn that writes what is shown already; it is not lost when the model closes."""
-        self._unwritten.append(write)
+    def _keep(self, write: Callable[[RunStore], Awaitable[None]], show: Callable[[], object] = lambda: None) -> None:
+        """A turn that writes what ``show`` shows at once; it is not lost when the model closes, nor when the tree is
+        read again before it is written."""
+        show()
+
+        async def written(store: RunStore) -> None:
+            await write(store)
+            self._typed.remove(show)
+
+        self._typed.append(show)
+        self._unwritten.append(written)
         self._tasks.turn(self._write_kept)
         self._tell_tree()
+
+    def _show_typed(self) -> None:
+        for show in self._typed:
+            show()
 
     async def _write_kept(self) -> None:
         while self._unwritten:

@@ -9,8 +9,8 @@ from tests.benchmarks.figures import Figure
 
 CHECKPOINTS, BRANCHES = 5000, 200
 TURNS = 50
-GOALS = {"open": 300.0, "scroll_p95": 16.7}
-"""Milliseconds: from the file to painted rows; one frame of a scroll."""
+GOALS = {"open": 300.0, "open_held": 8.0, "scroll_p95": 16.7}
+"""Milliseconds: from the file to painted rows; the longest piece of work on the loop meanwhile; a frame of a scroll."""
 CHAT_GOALS = {"factor": 1.3, "held": 8.0}
 """Bytes of the file per byte that was said; milliseconds of work on the loop in one piece."""
 

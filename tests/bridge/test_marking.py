@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+from studio.checkpoints import Mark
 from studio.debugger.states import RunState
 
 from tests.bridge.conftest import OnLoop
@@ -105,5 +107,32 @@ def test_deleting_the_shown_branch_shows_nothing(on_loop: OnLoop) -> None:
         run.run("again")
         await desk.reach(S.COMPLETED)
         assert [b.number for b in run.branches] == [2], "the number of a run that can come back is not given again"
+
+    assert on_desk(on_loop, three, script, store).problems == []
+
+
+def test_what_is_typed_while_the_tree_is_read_again_stays(on_loop: OnLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = KeptStore(CODEC)
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        run.run("go")
+        await desk.reach(S.COMPLETED)
+        chosen, marks = run.checkpoints[1].checkpoint, store.marks
+
+        async def meanwhile() -> dict[str, Mark]:
+            before = await marks()
+            run.mark(chosen, name="typed")
+            run.rename_branch(str(run.branch), "Mine")
+            return before
+
+        monkeypatch.setattr(store, "marks", meanwhile)
+        run._tasks.turn(run._look_elsewhere)
+        await until(lambda: run.checkpoints[1].name == "typed", 5)
+        monkeypatch.undo()
+        await until(lambda: not run._unwritten, 5)
+        assert (run.checkpoints[1].name, run.branches[0].name) == ("typed", "Mine")
+        assert (await store.marks())[chosen].name == "typed"
+        assert run._typed == []
 
     assert on_desk(on_loop, three, script, store).problems == []

@@ -16,12 +16,13 @@ from studio.document.edits import SetWorkflow
 from studio.ui.dialogs.file_dialogs import choose_bundle, choose_bundle_target
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.timeline.arranger import Arranger
 from studio.ui.timeline.entries import branch_entries, checkpoint_entries, panel_entries
 from studio.ui.timeline.find_bar import FindBar
 from studio.ui.timeline.legend import Legend
 from studio.ui.timeline.menu import ask_delete, ask_remove_from_disk, make_menu
 from studio.ui.timeline.notice import Notice
-from studio.ui.timeline.plan import Plan, Spot, Track, arrange
+from studio.ui.timeline.plan import Plan, Spot, Track
 from studio.ui.timeline.view import TREE_FROM, TimelineView
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
@@ -56,6 +57,8 @@ class TimelinePanel(Panel):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         self._arranged: object = None
+        self._arranger = Arranger(self)
+        self._arranger.arranged.connect(self._on_arranger_arranged)
         """What the plan that is shown was made of."""
         self._stack = QStackedWidget()
         self._stack.addWidget(EmptyText(theme, tr("Checkpoints appear here after the first superstep.")))
@@ -108,6 +111,7 @@ class TimelinePanel(Panel):
         workspace.selection.changed.connect(self._on_selection_changed)
 
     def leave(self, workspace: Workspace) -> None:
+        self._arranger.stop()
         workspace.run.updated.disconnect(self._on_run_updated)
         workspace.run.found.disconnect(self._on_run_found)
         workspace.run.mapping_needed.disconnect(self._on_run_mapping_needed)
@@ -146,9 +150,15 @@ class TimelinePanel(Panel):
         if workspace is not None:
             run = workspace.run
             self._arranged = _arranged(run)
-            self._show_plan(workspace, arrange(run.checkpoints, run.branches, run.branch))
+            self._arranger.ask(run.checkpoints, run.branches, run.branch)
         self._show_legend()
         self._show_buttons()
+
+    def _on_arranger_arranged(self, plan: Plan) -> None:
+        if self.workspace is not None:
+            self._show_plan(self.workspace, plan)
+            self._show_legend()
+            self._show_buttons()
 
     def _show_plan(self, workspace: Workspace, plan: Plan) -> None:
         run = workspace.run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +11,8 @@ from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
 from studio.ui.widgets.sources import tokens_short
 
+_PIECE = 250
+"""Checkpoints that are arranged in one piece of work: about a millisecond."""
 Glyph = Literal["input", "superstep", "answers", "finished", "broken"]
 
 
@@ -83,35 +85,80 @@ class Plan:
 
 def arrange(checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None) -> Plan:
     """The plan. The run that is shown comes first, then older ones; within a run branches stand as they began."""
+    steps = arranging(checkpoints, branches, shown)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            plan: Plan = done.value
+            return plan
+
+
+def arranging(
+    checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], shown: str | None
+) -> Generator[None, None, Plan]:
+    """The same in pieces of some milliseconds at most, for thousands of checkpoints. The sequences must not change
+    meanwhile."""
     ordered = _ordered(branches, shown)
-    columns = _columns(checkpoints)
+    columns: dict[str, int] = {}
     by_branch: dict[str, list[CheckpointView]] = {}
-    for view in checkpoints:
+    branch_of: dict[str, str] = {}
+    by_id = {view.checkpoint: view for view in checkpoints}
+    yield
+    for at, view in enumerate(checkpoints):
+        _take_column(view, by_id, columns)
         by_branch.setdefault(view.branch, []).append(view)
+        branch_of[view.checkpoint] = view.branch
+        if at % _PIECE == _PIECE - 1:
+            yield
     labels = _headings([by_branch.get(b.branch, []) for b in ordered], columns)
-    branch_of = {v.checkpoint: v.branch for v in checkpoints}
+    yield
     splitting = {v.parent for v in checkpoints if v.parent in branch_of and branch_of[v.parent] != v.branch}
-    spots: list[Spot] = []
+    yield
+    made = _Making()
     for row, branch in enumerate(ordered):
         own = by_branch.get(branch.branch, [])
         for view in own:
             glyph = _glyph(view, branch, own[-1] is view)
-            spots.append(_spot(view, columns, row, glyph, view.checkpoint in splitting, labels))
-    by_column: dict[int, list[Spot]] = {}
-    for spot in spots:
-        by_column.setdefault(spot.column, []).append(spot)
-    by_id = {s.checkpoint: s for s in spots}
-    return Plan(
-        tuple(spots),
-        tuple(_track(b, row, by_branch.get(b.branch, []), columns) for row, b in enumerate(ordered)),
-        max(by_column, default=-1) + 1,
-        by_id,
-        {c: tuple(found) for c, found in by_column.items()},
-        labels,
-        {s.parent: s for s in spots if s.parent is not None and by_id[s.parent].row == s.row},
-        {(s.column, s.row): s for s in reversed(spots)},
-        {b.branch: row for row, b in enumerate(ordered)},
-    )
+            made.add(_spot(view, columns, row, glyph, view.checkpoint in splitting, labels))
+            if len(made.spots) % _PIECE == 0:
+                yield
+    tracks = tuple(_track(b, row, by_branch.get(b.branch, []), columns) for row, b in enumerate(ordered))
+    yield
+    return made.plan(tracks, labels)
+
+
+@dataclass(slots=True)
+class _Making:
+    """A plan that grows mark by mark; a branch is added whole before the next, from its beginning."""
+
+    spots: list[Spot] = field(default_factory=list)
+    by_id: dict[str, Spot] = field(default_factory=dict)
+    by_column: dict[int, list[Spot]] = field(default_factory=dict)
+    following: dict[str, Spot] = field(default_factory=dict)
+    by_place: dict[tuple[int, int], Spot] = field(default_factory=dict)
+
+    def add(self, spot: Spot) -> None:
+        self.spots.append(spot)
+        self.by_id[spot.checkpoint] = spot
+        self.by_column.setdefault(spot.column, []).append(spot)
+        self.by_place.setdefault((spot.column, spot.row), spot)
+        before = self.by_id.get(spot.parent or "")
+        if before is not None and before.row == spot.row:
+            self.following[before.checkpoint] = spot
+
+    def plan(self, tracks: tuple[Track, ...], labels: dict[int, str]) -> Plan:
+        return Plan(
+            tuple(self.spots),
+            tracks,
+            max(self.by_column, default=-1) + 1,
+            self.by_id,
+            {column: tuple(found) for column, found in self.by_column.items()},
+            labels,
+            self.following,
+            self.by_place,
+            {track.branch: track.row for track in tracks},
+        )
 
 
 def _headings(rows: Sequence[Sequence[CheckpointView]], columns: dict[str, int]) -> dict[int, str]:
@@ -170,21 +217,17 @@ def _ordered(branches: Sequence[BranchView], shown: str | None) -> list[BranchVi
     return sorted(branches, key=lambda b: (b.number != current, -b.number))
 
 
-def _columns(checkpoints: Sequence[CheckpointView]) -> dict[str, int]:
-    by_id = {v.checkpoint: v for v in checkpoints}
-    columns: dict[str, int] = {}
-    for view in checkpoints:
-        chain: list[str] = []
-        now: CheckpointView | None = view
-        while now is not None and now.checkpoint not in columns and now.checkpoint not in chain:
-            chain.append(now.checkpoint)
-            now = by_id.get(now.parent) if now.parent is not None else None
-        column = columns[now.checkpoint] if now is not None and now.checkpoint in columns else -1
-        for item in reversed(chain):
-            step = 0 if _is_edit(by_id[item]) and column >= 0 else 1
-            column += step
-            columns[item] = column
-    return columns
+def _take_column(view: CheckpointView, by_id: Mapping[str, CheckpointView], columns: dict[str, int]) -> None:
+    """The column of a checkpoint, and of those before it that have none yet: a place further than its parent."""
+    chain: dict[str, None] = {}
+    now: CheckpointView | None = view
+    while now is not None and now.checkpoint not in columns and now.checkpoint not in chain:
+        chain[now.checkpoint] = None
+        now = by_id.get(now.parent) if now.parent is not None else None
+    column = columns[now.checkpoint] if now is not None and now.checkpoint in columns else -1
+    for item in reversed(chain):
+        column += 0 if _is_edit(by_id[item]) and column >= 0 else 1
+        columns[item] = column
 
 
 def _glyph(view: CheckpointView, branch: BranchView, last: bool) -> Glyph:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import BranchView, CheckpointView
 from studio.ui.theme import Theme
 from studio.ui.timeline import TimelinePanel, glyphs
@@ -119,7 +120,7 @@ def test_marks_under_the_headings_are_not_hit(show: Show, run: FakeRun) -> None:
 
 
 def test_of_200_branches_with_5000_checkpoints_only_what_is_in_view_is_painted(
-    show: Show, run: FakeRun, monkeypatch: pytest.MonkeyPatch
+    show: Show, run: FakeRun, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     """Counted, not timed: the figures are in ``packaging/bench timeline``."""
     paused(run)
@@ -134,6 +135,7 @@ def test_of_200_branches_with_5000_checkpoints_only_what_is_in_view_is_painted(
         parents.append(parent if number % 7 else "m2")
     panel = show(TimelinePanel, 1268, 372)
     view = panel.view
+    qtbot.waitUntil(lambda: len(view.plan.spots) == len(run.checkpoints))
     painted: list[str] = []
     for name in ("draw_glyph", "branch_path"):
         real = getattr(glyphs, name)
