@@ -28,7 +28,7 @@ def command(options: argparse.Namespace) -> int:
     if error is not None:
         usage(f"{options.file} cannot be exported: {error.message}")
     try:
-        files = export_project(workflow, folder=path.absolute().parent, layout=options.layout)
+        files = _files(options, workflow, path.absolute().parent)
     except ExportProblem as problem:
         usage(f"{options.file} cannot be exported: {problem}")
     if options.prove:
@@ -48,6 +48,18 @@ def command(options: argparse.Namespace) -> int:
     for file in written:
         print(file)
     return DONE
+
+
+def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dict[str, str]:
+    """The project for the wanted target; what a person should know of it goes to standard error."""
+    if options.to != "durabletask":
+        return export_project(workflow, folder=folder, layout=options.layout)
+    from studio.export.durable import export_durable, findings
+
+    files = export_durable(workflow, folder=folder, layout=options.layout)
+    for finding in findings(workflow, folder):
+        print(finding.message, file=sys.stderr)
+    return files
 
 
 def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str, str], folder: Path) -> None:

@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="one problem a line, as JSON")
     export = commands.add_parser("export", help="write a workflow as code")
     export.add_argument("file")
-    export.add_argument("--to", required=True, choices=["agent-framework", *DRAWINGS])
+    export.add_argument("--to", required=True, choices=["agent-framework", "durabletask", *DRAWINGS])
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder or file to write")
     export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
     export.add_argument("--force", action="store_true", help="replace files that differ")

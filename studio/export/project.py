@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,20 +31,29 @@ from studio.export.source import (
 )
 from studio.export.workflow_module import FIRST_LINE, workflow_module
 
+Hosted = Callable[[str], str]
+"""Path of a package ("" for the outer one) -> the name of its workflow on workers."""
+
 
 def export_project(
-    workflow: Workflow, package: str | None = None, folder: Path | None = None, *, layout: bool = False
+    workflow: Workflow,
+    package: str | None = None,
+    folder: Path | None = None,
+    *,
+    layout: bool = False,
+    hosted: Hosted | None = None,
 ) -> dict[str, str]:
     """The files of the project: relative path -> text. Deterministic; nothing of the document is run.
 
     ``package`` defaults to the workflow's name as an identifier. ``folder`` is where linked sub-workflows are looked
-    for. ``layout`` adds the file with positions and digests, by which an edited export is read back. Raises
-    :class:`ExportProblem` for what cannot be written as code.
+    for. ``layout`` adds the file with positions and digests, by which an edited export is read back. ``hosted`` names
+    the workflows for workers, see :mod:`studio.export.durable`. Raises :class:`ExportProblem` for what cannot be
+    written as code.
     """
     name = _package_name(workflow, package)
     _check(workflow)
     layout_name = f"{name}.layout.json" if layout else ""
-    package_files = _Project(folder, layout_name).files(workflow)
+    package_files = _Project(folder, layout_name, hosted).files(workflow)
     files = {f"{name}/{path}": text for path, text in package_files.items()}
     if layout:
         files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
@@ -94,6 +103,7 @@ class _Project:
 
     folder: Path | None
     layout: str
+    hosted: Hosted | None = None
     support: set[str] = field(default_factory=set)
     turns: set[str] = field(default_factory=set)
 
@@ -114,7 +124,8 @@ class _Project:
                 f"The condition {awaiting[1].name or awaiting[0]} awaits something, which a switch or fan-out of the "
                 "framework cannot do. Put the waiting into a function node in front of it."
             )
-        modules = self._modules(workflow, names, depth)
+        name = self.hosted(prefix) if self.hosted is not None else ""
+        modules = self._modules(workflow, names, depth, name)
         first = FIRST_LINE + (f"# layout: {self.layout}\n" if self.layout and not depth else "")
         files = {"__init__.py": f"{docstring(sentence(workflow.name))}\n"}
         for name, module in modules.items():
@@ -125,13 +136,14 @@ class _Project:
         found = {f"{prefix}{path}": text for path, text in files.items()}
         for node in workflow.nodes:
             if isinstance(node, SubWorkflowNode):
-                inner = self._inside(node)
+                inner = embedded(node, self.folder)
+                _check(inner)
                 found |= self._package(inner, f"{prefix}{names.package(node)}/", depth + 1)
         return found
 
-    def _modules(self, workflow: Workflow, names: Names, depth: int) -> dict[str, Module]:
+    def _modules(self, workflow: Workflow, names: Names, depth: int, hosted: str) -> dict[str, Module]:
         """The generated modules of one package, by name."""
-        main = workflow_module(workflow, names, depth)
+        main = workflow_module(workflow, names, depth, hosted)
         if not depth:
             add_main(main, workflow)
         found = {"workflow": main, **executors.modules(workflow, names, depth)}
@@ -159,20 +171,19 @@ class _Project:
             source = with_relative_imports(module.source, names)
             files[path] = f"# Module of the workflow, as written.\n{region(module.name, source)}\n"
 
-    def _inside(self, node: SubWorkflowNode) -> Workflow:
-        if node.embedded is not None:
-            _check(node.embedded)
-            return node.embedded
-        if node.path is None or self.folder is None:
-            raise ExportProblem(f"{node.name} has no workflow inside. Choose a file or embed one, then export again.")
-        from studio.files import FileProblem, read_workflow
 
-        try:
-            found = read_workflow(self.folder / node.path)
-        except FileProblem as problem:
-            raise ExportProblem(f"The workflow inside {node.name} cannot be read: {problem}") from problem
-        _check(found)
-        return found
+def embedded(node: SubWorkflowNode, folder: Path | None) -> Workflow:
+    """The workflow inside a node: the embedded one, or that of the linked file."""
+    if node.embedded is not None:
+        return node.embedded
+    if node.path is None or folder is None:
+        raise ExportProblem(f"{node.name} has no workflow inside. Choose a file or embed one, then export again.")
+    from studio.files import FileProblem, read_workflow
+
+    try:
+        return read_workflow(folder / node.path)
+    except FileProblem as problem:
+        raise ExportProblem(f"The workflow inside {node.name} cannot be read: {problem}") from problem
 
 
 def _junctions(depth: int) -> Module:

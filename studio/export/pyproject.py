@@ -14,8 +14,13 @@ from studio.export.source import one_line
 CORE, OPENAI = "agent-framework-core==1.23.*", "agent-framework-openai==1.17.*"
 
 
-def text(workflow: Workflow, name: str, files: Mapping[str, str]) -> str:
-    """The text of the file. ``files``: those of the package, for what the type checker has to know of user code."""
+DURABLE = ("agent-framework-durabletask==1.0.0b260922", "durabletask==1.12.*", "durabletask-azuremanaged==1.12.*")
+"""The next version of the first one will not read runs of this one."""
+
+
+def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool = False) -> str:
+    """The text of the file. ``files``: those of the package, for what the type checker has to know of user code.
+    ``durable``: with what workers on Durable Task need."""
     distribution = name.replace("_", "-").strip("-")
     described = " ".join(workflow.description.split()) or one_line(workflow.name)
     return (
@@ -29,7 +34,7 @@ def text(workflow: Workflow, name: str, files: Mapping[str, str]) -> str:
         'requires-python = ">=3.11"\n'
         f"dependencies = [{_toml(CORE)}, {_toml(OPENAI)}]\n\n"
         "[project.scripts]\n"
-        f"{distribution} = {_toml(name + '.workflow:main')}\n\n"
+        f"{distribution} = {_toml(name + '.workflow:main')}\n" + (_extra(distribution, name) if durable else "") + "\n"
         "[tool.hatch.build.targets.wheel]\n"
         f"packages = [{_toml(name)}]\n\n"
         "[tool.ruff]\n"
@@ -37,7 +42,24 @@ def text(workflow: Workflow, name: str, files: Mapping[str, str]) -> str:
         "[tool.ruff.lint]\n"
         'select = ["E4", "E7", "E9", "F", "I", "B", "UP"]\n\n'
         "[tool.mypy]\n"
-        "strict = true\n" + _untyped(workflow, name, files)
+        "strict = true\n" + _untyped(workflow, name, files) + (_UNTYPED_GRPC if durable else "")
+    )
+
+
+_UNTYPED_GRPC = """
+[[tool.mypy.overrides]]
+module = ["grpc.*"]
+ignore_missing_imports = true
+"""
+
+
+def _extra(distribution: str, name: str) -> str:
+    """Commands of worker and client, and what they need."""
+    return (
+        f"{distribution}-worker = {_toml(name + '.worker:main')}\n"
+        f"{distribution}-client = {_toml(name + '.client:main')}\n\n"
+        "[project.optional-dependencies]\n"
+        "durabletask = [\n" + "".join(f"    {_toml(needed)},\n" for needed in DURABLE) + "]\n"
     )
 
 

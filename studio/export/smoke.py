@@ -81,27 +81,29 @@ from agent_framework import (
 
 def test_module(workflow: Workflow, package: str) -> str:
     """The source of the smoke test."""
-    replies = _replies(workflow)
-    text = _HEAD.format(imports=_IMPORTS if replies else "", package=package)
-    text += _text_constant("INPUT", workflow.sample_input or "Hello") + "LIMIT = 500\n"
-    if replies:
-        text += literal(replies, 0, "REPLIES: dict[str, list[str]] = ")
+    scripted = replies(workflow)
+    text = _HEAD.format(imports=_IMPORTS if scripted else "", package=package)
+    text += text_constant("INPUT", workflow.sample_input or "Hello") + "LIMIT = 500\n"
+    if scripted:
+        text += literal(scripted, 0, "REPLIES: dict[str, list[str]] = ")
         text += '\n"""Instructions of an agent -> its replies in order; the last one is repeated."""\n' + _CLIENT
-    return text + _RUN.format(client="ScriptedClient" if replies else "lambda: None")
+    return text + _RUN.format(client="ScriptedClient" if scripted else "lambda: None")
 
 
-def _text_constant(name: str, text: str) -> str:
+def text_constant(name: str, text: str) -> str:
+    """The line that names a text."""
     shown = readable_text(text, 0, len(name) + 3)
     return f"{name} = {text_block(text) if shown is None else shown}\n"
 
 
-def _replies(workflow: Workflow) -> dict[str, list[str]]:
+def replies(workflow: Workflow) -> dict[str, list[str]]:
+    """Instructions of each agent -> its scripted replies, agents inside too."""
     found: dict[str, list[str]] = {}
     for node in workflow.nodes:
         if isinstance(node, AgentNode):
             found[node.instructions] = _texts(workflow, node)
         elif isinstance(node, SubWorkflowNode) and node.embedded is not None:
-            found |= _replies(node.embedded)
+            found |= replies(node.embedded)
     return found
 
 

@@ -24,28 +24,32 @@ from studio.export.source import FRAMEWORK, TURNS, Module, one_line
 FIRST_LINE = "# exported workflow: format 1\n"
 
 
-def workflow_module(workflow: Workflow, names: Names, depth: int = 0) -> Module:
-    """The module with the conditions and ``build()`` of a workflow; ``depth`` is that of its package."""
+def workflow_module(workflow: Workflow, names: Names, depth: int = 0, hosted: str = "") -> Module:
+    """The module with the conditions and ``build()`` of a workflow; ``depth`` is that of its package. ``hosted``: its
+    name on workers, which is a constant of the module."""
     about = f"\n\n{workflow.description}" if one_line(workflow.description) else ""
     module = Module(f"{workflow.name}. Made with Superstep Studio.{about}", depth)
     module.need("typing", "Any")
     module.need("collections.abc", "Callable")
     module.need(FRAMEWORK, "AgentExecutor", "CheckpointStorage", "Executor", "Workflow", "WorkflowBuilder")
+    if hosted:
+        module.blocks.append(f"WORKFLOW_NAME = {string(hosted)}")
     for edge in workflow.edges:
         stateful = junctions.reads_shared_state(edge)
         for owner, condition in conditions_of([edge]):
             conditions.function(module, owner, names.conditions[owner], condition, stateful)
-    module.blocks.append(_Builder(workflow, names, module).function())
+    module.blocks.append(_Builder(workflow, names, module, hosted).function())
     return module
 
 
 class _Builder:
     """Writes ``build()``."""
 
-    def __init__(self, workflow: Workflow, names: Names, module: Module) -> None:
+    def __init__(self, workflow: Workflow, names: Names, module: Module, hosted: str) -> None:
         self._workflow = workflow
         self._names = names
         self._module = module
+        self._hosted = hosted
 
     def function(self) -> str:
         """The function, behind its mark."""
@@ -150,8 +154,9 @@ class _Builder:
         outputs = workflow.outputs
         if outputs is None and any(yields(node) for node in _used_nodes(workflow)):
             outputs = "all"
+        name = "WORKFLOW_NAME" if self._hosted else string(identifier(workflow.name).replace("_", "-"))
         return [
-            Pair("name=", string(identifier(workflow.name).replace("_", "-"))),
+            Pair("name=", name),
             f"start_executor={self._variable(start_id(workflow) or workflow.start or '')}",
             f"max_iterations={workflow.max_supersteps}",
             "checkpoint_storage=storage",

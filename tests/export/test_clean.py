@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from studio.document.model import Workflow
 from studio.export import export_project
+from studio.export.durable import export_durable
 from studio.files import write_project
 
 from tests.export.corpus import documents
@@ -35,6 +36,9 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("projects")
     for name, workflow in documents().items():
         write_project(export_project(workflow, package=name), root / name)
+    for name in ("case_approved_tool", "case_agents_inside", "case_asks_pair", "template_concurrent"):
+        hosted = f"durable_{name}"
+        write_project(export_durable(documents()[name], package=hosted), root / hosted)
     return root
 
 
@@ -54,8 +58,11 @@ def test_two_strict_type_checkers_have_nothing_to_say(projects: Path, tmp_path: 
         (tests / "__init__.py").touch()
         tool = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
         for override in tool.get("overrides", []):
+            section = f"[mypy-{','.join(override['module'])}]"
+            if section in settings:
+                continue
             untyped += override["module"]
-            settings += [f"[mypy-{','.join(override['module'])}]"]
+            settings += [section]
             settings += [f"{key} = {value}" for key, value in override.items() if key != "module"]
     settings.insert(3, f"untyped_calls_exclude = {','.join(untyped)}")
     (tmp_path / "mypy.ini").write_text("\n".join(settings), encoding="utf-8")

@@ -35,7 +35,7 @@ from studio.files import write_project
 from tests.fuzz.names import NASTY
 
 
-def _named(text: str) -> Workflow:
+def named(text: str) -> Workflow:
     """A workflow of every kind of node and edge, in which every text is the given one."""
     rule = Condition(name="when_x", rule=Rule(op="contains", value=text or "x"))
     same = Condition(name="when_y", rule=Rule(op="equals", path="value.a", value=text, ignore_case=True))
@@ -75,7 +75,7 @@ def _named(text: str) -> Workflow:
 def test_nasty_names_and_texts_give_clean_code(tmp_path: Path) -> None:
     assert len(NASTY) >= 40
     for number, text in enumerate(NASTY):
-        files = export_project(_named(text), f"nasty_{number}")
+        files = export_project(named(text), f"nasty_{number}")
         for path, source in files.items():
             if path.endswith(".py"):
                 compile(source, path, "exec")
@@ -96,8 +96,9 @@ def test_nasty_names_and_texts_give_clean_code(tmp_path: Path) -> None:
 CANARIES = {f"canary{number:02}": f"canary-{number:02}-7c1d" for number in range(12)}
 
 
-def test_no_planted_secret_and_no_recorded_text_leaves_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve canaries where secrets and recorded texts are; smoke replies are recorded texts that were chosen."""
+def canaries(monkeypatch: pytest.MonkeyPatch) -> tuple[Workflow, list[str]]:
+    """Twelve canaries where secrets and recorded texts are, and a workflow with them; smoke replies are recorded texts
+    that were chosen."""
     names = list(CANARIES.values())
     monkeypatch.setenv("OPENAI_API_KEY", names[0])
     monkeypatch.setenv("SEARCH_TOKEN", names[1])
@@ -126,6 +127,11 @@ def test_no_planted_secret_and_no_recorded_text_leaves_the_document(monkeypatch:
             "places": {"a": {"x": 1, "y": 2, "secret": names[11]}},
         }
     )
+    return workflow, names
+
+
+def test_no_planted_secret_and_no_recorded_text_leaves_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    workflow, names = canaries(monkeypatch)
     text = "\n".join(export_project(workflow).values())
     assert [canary for canary in names if canary in text] == []
     assert 'os.environ["SEARCH_TOKEN"]' in text
