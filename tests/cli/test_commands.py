@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from studio import __main__ as program
 from studio.cli import headless_hint
+from studio.cli.exits import DONE, USAGE
 from studio.files import read_workflow
 
 from tests.cli.conftest import Ran, lines
@@ -224,3 +225,28 @@ def test_a_drawing_is_written_by_the_program(target: str, two_agents: Path, tmp_
     assert again.returncode == 1
     assert "--force" in again.stderr
     assert out.read_bytes() == b"mine"
+
+
+def test_export_for_workers(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    code, out, err = cli("export", two_agents, "--to", "durabletask", "-o", tmp_path / "out")
+    assert (code, err) == (DONE, "")
+    assert {Path(line).name for line in out.splitlines()} >= {"worker.py", "client.py", "hosted_agent.py"}
+
+
+def test_export_for_workers_says_what_cannot_be(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    text = two_agents.read_text().replace('"id": "writer"', '"id": "writer", "session": "desk"')
+    two_agents.write_text(text)
+    code, out, err = cli("export", two_agents, "--to", "durabletask", "-o", tmp_path / "out")
+    assert (code, out) == (USAGE, "")
+    assert "Writer shares the session desk with other agents." in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_export_for_workers_tells_what_differs(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    document = json.loads(two_agents.read_text())
+    document["max_supersteps"] = 500
+    document["edges"].append({"id": "back", "kind": "direct", "source": "critic", "target": "writer"})
+    two_agents.write_text(json.dumps(document))
+    code, _, err = cli("export", two_agents, "--to", "durabletask", "-o", tmp_path / "out")
+    assert code == DONE
+    assert err.startswith("The loops may take 500 supersteps.")
