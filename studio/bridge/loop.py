@@ -24,6 +24,8 @@ from typing import Any, TypeVar
 import qasync
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal
 
+from studio.bridge.collecting import ShortCollections
+
 _Result = TypeVar("_Result")
 
 BUDGET = 0.004
@@ -180,6 +182,7 @@ def run(app: QCoreApplication, main: Callable[[], Coroutine[Any, Any, _Result]])
     Ctrl+C and SIGTERM cancel ``main``, which then raises ``asyncio.CancelledError`` out of here if it lets it pass.
     """
     gc.freeze()
+    collections = ShortCollections(app)
     sys.setswitchinterval(_SWITCH)
     loop = StudioEventLoop(app)
     asyncio.set_event_loop(loop)
@@ -193,6 +196,7 @@ def run(app: QCoreApplication, main: Callable[[], Coroutine[Any, Any, _Result]])
             _cancel_rest(loop)
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
+            collections.end()
             asyncio.set_event_loop(None)
             loop.close()
 
