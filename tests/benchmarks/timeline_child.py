@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -107,23 +108,41 @@ class _Bench:
         self.steps[name] = (time.perf_counter() - started) * 1000
 
     async def measure(self) -> None:
+        held = Held()
+        model, panel = await self._open(held)
+        self.steps["open_held"] = held.own * 1000
+        await self._close(model, panel)
+        started = time.perf_counter()
+        model, panel = await self._open(None)
+        panel.view.viewport().repaint()
+        self._note("open", started)
+        self._read_with_sql()
+        self._scroll(panel)
+        await self._work(model, panel)
+        await self._close(model, panel)
+
+    async def _open(self, held: Held | None) -> tuple[RunModel, TimelinePanel]:
+        """A model and a panel that shows all of it."""
+
         async def open_store() -> RunStore:
             return WindowStore(self._path, CODEC)
 
-        started = time.perf_counter()
         services = RunServices(lambda: DRAWING, open_store, _never, CODEC)
         model = RunModel(services)
-        workspace = Workspace(DocumentModel(DRAWING, None), model)
         panel = TimelinePanel(self._theme)
         panel.resize(1400, 372)
         panel.show()
-        panel.set_workspace(workspace)
-        held = Held()
-        with held:
+        panel.set_workspace(Workspace(DocumentModel(DRAWING, None), model))
+        with held or nullcontext():
             await _until(lambda: bool(panel.view.plan.spots))
-        panel.view.viewport().repaint()
-        self._note("open", started)
-        self.steps["open_held"] = held.own * 1000
+        return model, panel
+
+    async def _close(self, model: RunModel, panel: TimelinePanel) -> None:
+        await model.close()
+        panel.set_workspace(None)
+        panel.close()
+
+    def _read_with_sql(self) -> None:
         started = time.perf_counter()
         connection = sqlite3.connect(self._path)
         connection.execute(
@@ -132,21 +151,18 @@ class _Bench:
         connection.execute("SELECT * FROM run").fetchall()
         connection.close()
         self.floor["open"] = (time.perf_counter() - started) * 1000
-        self._scroll(panel)
-        await self._work(model, panel)
-        await model.close()
-        panel.set_workspace(None)
-        panel.close()
 
     def _scroll(self, panel: TimelinePanel) -> None:
-        frames = []
+        frames, own = [], []
         bar = panel.view.verticalScrollBar()
         for step in range(120):
-            started = time.perf_counter()
+            started, spent = time.perf_counter(), time.thread_time()
             bar.setValue(bar.maximum() * step // 120)
             panel.view.viewport().repaint()
             frames.append((time.perf_counter() - started) * 1000)
+            own.append((time.thread_time() - spent) * 1000)
         self.steps["scroll_p95"] = percentile(frames, 0.95)
+        self.steps["scroll_own_p95"] = percentile(own, 0.95)
 
     async def _work(self, model: RunModel, panel: TimelinePanel) -> None:
         found: list[Any] = []

@@ -59,7 +59,9 @@ class TimelinePainter:
         last = (size.height() + self._m.above - view.row_y(0)) // self._m.row + 1
         self._tracks = self._plan.tracks[first:last]
         self._in_view = range(first, last)
-        self._through: set[float] = set()
+        self._left, self._top = view.column_x(0), view.row_y(0)
+        self._through: set[tuple[float, float | None]] = set()
+        """Where a fork's line goes out of view below: from above (None) or from a height in view."""
 
     def paint(self, area: QRect) -> None:
         """Everything that lies in ``area``."""
@@ -80,13 +82,25 @@ class TimelinePainter:
             self._capsules()
         around = [s for c in range(first, last) for s in self._plan.by_column.get(c, ())]
         spots = [s for s in around if s.row in self._in_view]
-        for spot in around:
+        own = self._marked_rows()
+        for spot in sorted(around, key=lambda s: s.row in own):  # theirs lie above those of the others
             self._link(spot)
         if self._view.going_on:
             self._next()
         for spot in spots:
             self._spot(spot)
         self._names()
+
+    def _center(self, spot: Spot) -> QPointF:
+        """The same as the view's, which looks up its measures each time."""
+        shift = self._m.shift if spot.between else 0
+        return QPointF(self._left + spot.column * self._m.pitch + shift, self._top + spot.row * self._m.row)
+
+    def _marked_rows(self) -> frozenset[int]:
+        """The rows that have a look of their own: of the shown branch and of the selected checkpoint."""
+        chosen = self._plan.by_id.get(self._view.selected or "")
+        shown = self._plan.row_of.get(self._view.branch or "", -1)
+        return frozenset({shown, chosen.row if chosen is not None else -1})
 
     def _look(self, spot: Spot) -> tuple[str, tuple[float, ...]]:
         """Colour token and dashes of a branch: the shown one, the selected one, the others."""
@@ -112,7 +126,7 @@ class TimelinePainter:
             first = self._plan.at(track.first, track.row)
             if first is None or not (mine or track.branch == self._view.branch):
                 continue
-            x, y = self._view.center(first).x(), self._view.row_y(track.row)
+            x, y = self._center(first).x(), self._view.row_y(track.row)
             width = self._view.column_x(track.last) - x + (self._m.shift if first.between and track.length == 1 else 0)
             self._painter.setPen(Qt.PenStyle.NoPen)
             token = "soft" if mine and track.branch != self._view.branch else "hover"
@@ -146,26 +160,27 @@ class TimelinePainter:
             made.setDashPattern([d / 1.75 for d in dashes])
         self._painter.setPen(made)
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
-        a, b = self._view.center(parent), self._view.center(spot)
+        a, b = self._center(parent), self._center(spot)
         if parent.row == spot.row:
             self._painter.drawLine(a, b)
         else:
             step = self._m.leg if not spot.between else self._m.shift // 2
-            self._leg(a, b, a.x() + step)
+            self._leg(a, b, a.x() + step, once=token == "muted")
 
-    def _leg(self, a: QPointF, b: QPointF, x: float) -> None:
-        """A fork's line. What is far out of view is left out, and lines that only pass through are drawn once for all
-        that lie on each other: dashes over thousands of pixels cost most of a frame."""
+    def _leg(self, a: QPointF, b: QPointF, x: float, *, once: bool) -> None:
+        """A fork's line. What is far out of view is left out, and lines that leave the view below are drawn once for
+        all that lie on each other (``once``): dashes over thousands of pixels cost most of a frame."""
         top, bottom = -_BEYOND, self._size.height() + _BEYOND
         above, below = a.y() < top, b.y() > bottom
+        if below:
+            way = (x, None if above else a.y())
+            if once and way in self._through:
+                return
+            self._through.add(way)
         if above and below:
-            if x not in self._through:
-                self._through.add(x)
-                self._painter.setRenderHint(
-                    QPainter.RenderHint.Antialiasing, on=False
-                )  # it is upright: nothing to smooth
-                self._painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-                self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # upright: nothing to smooth
+            self._painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+            self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             return
         start = QPointF(x, top) if above else a
         if below:
@@ -184,11 +199,11 @@ class TimelinePainter:
         made = glyphs.pen(self._theme, "wait", 1.75)
         made.setDashPattern([4 / 1.75, 4 / 1.75])
         self._painter.setPen(made)
-        at = self._view.center(here)
+        at = self._center(here)
         self._painter.drawLine(at, QPointF(self._view.column_x(here.column + 1), at.y()))
 
     def _spot(self, spot: Spot) -> None:
-        view, at = self._view, self._view.center(spot)
+        view, at = self._view, self._center(spot)
         self._painter.setOpacity(1.0 if view.found is None or spot.checkpoint in view.found else _DIM)
         token, _ = self._look(spot)
         filled = spot.splits or bool(spot.title) or spot.pinned
@@ -276,7 +291,7 @@ class TimelinePainter:
         first = self._plan.at(track.first, track.row)
         if first is None:
             return
-        at, place = self._view.center(first), self._view.name_rect(track)
+        at, place = self._center(first), self._view.name_rect(track)
         font = self._theme.font("small-strong")
         metrics = QFontMetrics(font)
         self._painter.setFont(font)
@@ -295,7 +310,7 @@ class TimelinePainter:
     def _ending(self, track: Track) -> None:
         last = self._plan.at(track.last, track.row)
         if last is not None:
-            at = self._view.center(last)
+            at = self._center(last)
             self._painter.setFont(self._theme.font("small"))
             self._painter.setPen(self._theme.color("wait_t" if track.waiting else "muted"))
             self._painter.drawText(QPointF(at.x() + 20 + (4 if self._view.is_tree else 0), at.y() + 4), track.ending)

@@ -151,3 +151,26 @@ def test_of_200_branches_with_5000_checkpoints_only_what_is_in_view_is_painted(
         most = {name: max(count, painted.count(name)) for name, count in most.items()}
     assert 20 < most["draw_glyph"] < 250, "some rows of 25, not 200"
     assert most["branch_path"] < 100, "lines that only pass through are no paths"
+
+
+def test_lines_of_many_forks_of_one_checkpoint_are_drawn_once_where_they_lie_on_each_other(
+    show: Show, run: FakeRun, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    paused(run)
+    for number in range(40):
+        run.branches.append(BranchView(f"f{number}", 13, f"Fork {number}", "completed", 1.8e9 + number))
+        run.checkpoints.append(CheckpointView(f"f{number}.0", "m2", f"f{number}", "superstep", 3, 1.0))
+    panel = show(TimelinePanel, 1268, 372)
+    view = panel.view
+    view.verticalScrollBar().setValue(0)
+    painted: list[str] = []
+    real = glyphs.branch_path
+    monkeypatch.setattr(glyphs, "branch_path", lambda *a, **k: (painted.append("leg"), real(*a, **k))[1])
+    view.viewport().grab()
+    rows = sum(0 <= view.row_y(t.row) <= view.height() + 200 for t in view.plan.tracks)
+    first = len(painted)
+    assert first <= rows + 2, "one for each row that can be seen, one for all below"
+    view.selected = "f39.0"
+    painted.clear()
+    view.viewport().grab()
+    assert len(painted) == first + 1, "the one of the selected branch has a colour of its own"
