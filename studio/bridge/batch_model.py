@@ -51,6 +51,11 @@ class BatchModel(QObject):
         return self._batch is not None and self._batch.capped
 
     @property
+    def keeps_results(self) -> bool:
+        """Whether results may be written: a workflow that keeps no message on disk has them in the window alone."""
+        return self._services.document().runs_on_disk
+
+    @property
     def output(self) -> Path | None:
         """Where the results are kept."""
         return self.path.with_suffix(RESULTS) if self.path is not None else None
@@ -112,7 +117,7 @@ class BatchModel(QObject):
         return await play(document, row.input, lambda: self._services.prepare(document), self._services.codec)
 
     def _told(self, result: RowResult) -> None:
-        if self.output is not None:
+        if self.output is not None and self.keeps_results:
             with self.output.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
         self.changed.emit()

@@ -29,17 +29,29 @@ class RunSetup(QObject):
         self.watches: tuple[str, ...] = ()
         """Expressions, in the order in which they are shown."""
         self._kept: ViewState | None = None
+        self._of = ""
+        self._texts = True
 
-    def open(self, workflow_id: str) -> None:
-        """Takes what was kept for a workflow."""
+    def open(self, workflow_id: str, *, texts: bool = True) -> None:
+        """Takes what was kept for a workflow. ``texts`` off: what nodes and tools give instead is not kept on disk, and
+        what is there of it goes; opened again for the same workflow, nothing is lost in memory."""
+        again, self._of, self._texts = self._of == workflow_id, workflow_id, texts
         self._kept = ViewState(workflow_id)
         kept = self._kept.get(BREAKPOINTS, [])
         found = [from_json(item) for item in (kept if isinstance(kept, list) else [])]
         self.breakpoints.replace(b for b in found if b is not None)
-        self.overrides.take(self._kept.get(OVERRIDES))
+        on_disk = self._kept.get(OVERRIDES)
+        if not again:
+            self.overrides.take(on_disk)
+        if (on_disk or self.overrides) and on_disk != self._overrides_to_keep():
+            self._kept.set(OVERRIDES, self._overrides_to_keep())
         watches = self._kept.get(WATCHES, [])
         self.watches = tuple(w for w in (watches if isinstance(watches, list) else []) if isinstance(w, str))
         self.changed.emit()
+
+    def _overrides_to_keep(self) -> dict[str, Any]:
+        whole = self.overrides.to_json()
+        return whole if self._texts else {"muted": whole["muted"]}
 
     # --------------------------------------------------------------------------------------------- breakpoints
 
@@ -111,5 +123,5 @@ class RunSetup(QObject):
         change()
         if self._kept is not None:
             self._kept.set(BREAKPOINTS, [to_json(b) for b in self.breakpoints])
-            self._kept.set(OVERRIDES, self.overrides.to_json())
+            self._kept.set(OVERRIDES, self._overrides_to_keep())
         self.changed.emit()

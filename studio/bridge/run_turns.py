@@ -63,7 +63,7 @@ class RunTurns(ShownRun):
             self._open(services)
 
     def _open(self, services: RunServices) -> None:
-        self.setup.open(services.document().id)
+        self.setup.open(services.document().id, texts=services.document().runs_on_disk)
         if services.store_exists():
             self._tasks.turn(self._list_branches)
 

@@ -159,6 +159,12 @@ class MainWindow(QMainWindow):
         """Keeps an input for the next time."""
         self.tool_bar.input.remember(text)
         self._memory.inputs[page.workspace.document.workflow.id] = self.tool_bar.input.history
+        self._note_privacy(page)
+
+    def _note_privacy(self, page: WorkflowPage) -> None:
+        """Whether inputs of a workflow may be kept on disk."""
+        workflow, private = page.workspace.document.workflow, self._memory.private
+        (private.discard if workflow.runs_on_disk else private.add)(workflow.id)
 
     def focus_input(self) -> None:
         """Puts the focus into the input field."""
@@ -230,6 +236,8 @@ class MainWindow(QMainWindow):
     def _leave(self) -> None:
         self._leaving = True
         self.sides.layouts.remember()
+        for page in self.files.pages():
+            self._note_privacy(page)
         self._memory.geometry = bytes(self.saveGeometry().data()).hex()
         memory.save(self._memory)
         paths = dict.fromkeys([*self._session, *(page.workspace.document.path for page in self.files.documents())])
@@ -364,6 +372,7 @@ class MainWindow(QMainWindow):
     def _on_files_closing(self, page: WorkflowPage) -> None:
         """What shows the same workflow goes with it."""
         self._session.append(page.workspace.document.path)
+        self._note_privacy(page)
         for other in self.tabs.pages():
             if other is not page and other.workspace is page.workspace:
                 self.tabs.remove(other)

@@ -118,6 +118,8 @@ class BatchWindow(QDialog):
         ]
         if model.cost:
             parts.append(tr("cost {cost}").format(cost=f"{model.cost:.4f}"))
+        if not model.keeps_results:
+            parts.append(tr("results in this window only"))
         if model.running:
             parts.append(tr("running"))
         elif model.capped and "not run" in states:

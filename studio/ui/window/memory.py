@@ -21,6 +21,8 @@ class WindowMemory:
     layouts: dict[str, str] = field(default_factory=dict)
     folded: dict[str, bool] = field(default_factory=dict)
     inputs: dict[str, list[str]] = field(default_factory=dict)
+    private: set[str] = field(default_factory=set)
+    """Workflows that keep no message on disk: their inputs are forgotten at the end."""
 
 
 def _file() -> Path:
@@ -46,8 +48,11 @@ def load() -> WindowMemory:
 def save(memory: WindowMemory) -> None:
     """Writes it; a full disk costs the layout, not the exit."""
     try:
+        kept = asdict(memory)
+        private = kept.pop("private")
+        kept["inputs"] = {id: texts for id, texts in memory.inputs.items() if id not in private}
         part = _file().with_suffix(".part")
-        part.write_text(json.dumps(asdict(memory), indent=1), encoding="utf-8")
+        part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
         part.replace(_file())
     except OSError as error:
         _log.info("The window's memory cannot be written: %s", error)

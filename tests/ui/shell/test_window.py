@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import BranchView, RequestView, RunUpdate
 from studio.debugger.states import RunState
 from studio.document import commands
-from studio.document.edits import SetFields
+from studio.document.edits import SetFields, SetWorkflow
 from studio.document.model import AgentNode, Workflow
 from studio.settings.places import state_dir
 from studio.settings.preferences import Preferences, read_preferences
@@ -340,6 +340,22 @@ def test_the_memory_is_plain_json(window: MainWindow) -> None:
     data = json.loads((state_dir() / "window.json").read_text(encoding="utf-8"))
     assert set(data) == {"geometry", "layouts", "folded", "inputs"}
     assert memory.load().layouts.keys() == {"edit"}
+
+
+def test_inputs_of_a_workflow_that_keeps_nothing_on_disk_are_forgotten_at_the_end(window: MainWindow) -> None:
+    for on, text in ((True, "kept input"), (False, "private input")):
+        page = window.files.new()
+        page.workspace.document.execute(SetWorkflow({"runs_on_disk": on}), "Choose")
+        window.tool_bar.input.setText(text)
+        window.remember_input(page, text)
+        page.workspace.document.undo_stack.setClean()
+    window.tabs.step(1)
+    window.tabs.step(1)
+    assert window.tool_bar.input.history == ["private input"], "as long as the window is open"
+    window.close()
+    kept = (state_dir() / "window.json").read_text(encoding="utf-8")
+    assert "kept input" in kept
+    assert "private input" not in kept
 
 
 def test_a_run_that_does_not_start_gives_one_message(window: MainWindow) -> None:
