@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -102,6 +102,14 @@ class SuperstepView:
             spent += max(0.0, last - max(view.started, until))
             until = max(until, last)
         return spent
+
+
+def begun(supersteps: Sequence[SuperstepView]) -> int:
+    """How many supersteps ran something: a run that is held before its next one may have begun it on paper."""
+    count = len(supersteps)
+    while count and not supersteps[count - 1].invocations and supersteps[count - 1].ended is None:
+        count -= 1
+    return count
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from studio.bridge.run_views import begun
 from studio.bridge.state_history import ABSENT
 from studio.document.lines import Line, lines
 from studio.document.model import Workflow
@@ -27,6 +28,8 @@ class WatchView:
     value: Any = None
     before: Any = ABSENT
     problem: str = ""
+    missing: bool = False
+    """Whether the problem is only that a name is not there yet."""
 
     @property
     def changed(self) -> bool:
@@ -46,7 +49,7 @@ class WatchValues:
         """The rows, in order."""
         if run.state_history is not self._run:
             self._last, self._run = {}, run.state_history
-        step = len(run.supersteps)
+        step = begun(run.supersteps)
         now = named(run.shared_state)
         then = named(run.state_history.at(step - 1)) if step else None
         return [self._view(one, step, now, then, run, workflow) for one in expressions]
@@ -60,14 +63,19 @@ class WatchValues:
         run: ShownRun,
         workflow: Workflow,
     ) -> WatchView:
-        from studio.document.expressions import ExpressionError, names_in, value_of  # loads with the first watch
+        from studio.document.expressions import (
+            ExpressionError,
+            UnknownName,
+            names_in,
+            value_of,
+        )  # loads with the first watch
 
         read = _IN.sub(".inbox", expression)
         try:
             nodes = _nodes_of(names_in(read) - now.keys(), run, workflow)
             value = value_of(read, {**nodes, **now})
         except ExpressionError as error:
-            return WatchView(expression, problem=str(error))
+            return WatchView(expression, problem=str(error), missing=isinstance(error, UnknownName))
         last_step, last, before = self._last.get(expression, (step, value, ABSENT))
         if last_step != step:
             before = last

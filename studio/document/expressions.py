@@ -29,6 +29,10 @@ class ExpressionError(ValueError):
         self.column = column
 
 
+class UnknownName(ExpressionError):
+    """The expression can be read, but a name in it means nothing now."""
+
+
 class Fields:
     """A mapping whose missing fields are None; fields named like a method (``items``) are fields."""
 
@@ -259,7 +263,7 @@ def value_of(expression: str, names: Mapping[str, object]) -> object:
     tree = parsed(expression, None)
     for name in sorted(names_in(expression)):
         if name not in names:
-            raise ExpressionError(f"There is no {name} yet.")
+            raise UnknownName(f"There is no {name} yet.")
     try:
         given = {name: wrapped(value) for name, value in names.items()}
         return _unwrapped(_Evaluator(given).eval(expression, tree))
@@ -297,6 +301,9 @@ def _looks(node: ast.AST) -> Iterator[str]:
         name = ast.unparse(node)
         if name not in _LITERALS:
             yield name
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "number"):
+        yield ast.unparse(node)  # the number counts, not what it is made of
         return
     if isinstance(node, ast.Call):
         inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []

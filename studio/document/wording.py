@@ -65,7 +65,8 @@ def _explain_expression(condition: Condition, scope: Scope) -> str:
 
 
 def _measured(value: object) -> str:
-    return "is missing" if value is None else _value(value)
+    shown = " ".join(value.split()) if isinstance(value, str) else value
+    return "is missing" if value is None else _value(shown)
 
 
 def _explain_rule(rule: Rule, scope: Scope) -> str:

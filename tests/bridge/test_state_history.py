@@ -114,7 +114,7 @@ def test_watches_tell_what_was_before_the_superstep(qapp: QApplication) -> None:
     assert found["nowhere"].problem == "There is no nowhere yet."
     assert found["market_research.runs"].value == 1
     # The next superstep takes the three messages.
-    run.supersteps.append(SuperstepView(4, 39.1))
+    run.supersteps.append(SuperstepView(4, 39.1, invocations=["i9"]))
     run.queued.clear()
     again = {view.expression: view for view in values.views(rows, run, workflow)}
     assert again["len(join.in)"] == WatchView("len(join.in)", 0, 3)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
+    QSplitter,
     QStackedWidget,
     QStyle,
     QStyleOptionViewItem,
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.bridge.run_views import begun
 from studio.bridge.state_history import ABSENT, Difference, differences
 from studio.bridge.workspace import Workspace
 from studio.ui.state.moments import NOW, MomentBox
@@ -71,16 +73,21 @@ class DifferencePage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(EmptyText(theme, tr("Nothing differs between these two moments.")))
-        column.addWidget(self._stack, 1)
         self.before, self.after = TextBox(theme, lines=2), TextBox(theme, lines=2)
-        self._foot = self._make_foot()
-        column.addWidget(self._foot)
+        self._whole = self._make_whole()
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self._stack)
+        splitter.addWidget(self._whole)
+        splitter.setSizes([640, 360])
+        column.addWidget(splitter, 1)
 
     def show_run(self, workspace: Workspace | None, *, anew: bool = False) -> None:
         """Shows what differs now."""
         self._workspace = workspace
         self._following = self._following or anew
-        steps = len(workspace.run.supersteps) if workspace is not None else 0
+        steps = begun(workspace.run.supersteps) if workspace is not None else 0
         self.one.show_moments(workspace, max(0, steps - 1))
         self.other.show_moments(workspace, NOW)
         if self._following:
@@ -95,17 +102,18 @@ class DifferencePage(QWidget):
         self.other.choose(other)
         self._show()
 
-    def _make_foot(self) -> QWidget:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(8, 4, 8, 6)
-        foot.setSpacing(8)
+    def _make_whole(self) -> QWidget:
+        column = QVBoxLayout()
+        column.setContentsMargins(8, 4, 8, 6)
+        column.setSpacing(6)
         for text, name in ((self.before, tr("Whole value before")), (self.after, tr("Whole value after"))):
-            text.max_lines = 6
+            text.max_lines = 5
             text.set_read_only(True)
             text.setAccessibleName(name)
-            foot.addWidget(text, 1, Qt.AlignmentFlag.AlignTop)
+            column.addWidget(text)
+        column.addStretch(1)
         holder = QWidget()
-        holder.setLayout(foot)
+        holder.setLayout(column)
         holder.hide()
         return holder
 
@@ -151,7 +159,7 @@ class DifferencePage(QWidget):
     def _show_whole(self) -> None:
         index = self.table.currentIndex()
         pair = index.siblingAtColumn(0).data(VALUE) if index.isValid() else None
-        self._foot.setVisible(pair is not None)
+        self._whole.setVisible(pair is not None)
         if pair is not None:
             before, after = pair
             self.before.show_value(whole(before) if before is not ABSENT else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from studio.bridge.run_views import begun
 from studio.bridge.workspace import Workspace
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -33,6 +34,7 @@ class MomentBox(ComboBox):
     def show_moments(self, workspace: Workspace | None, wanted: int | None = None) -> None:
         """Shows the moments of a run and keeps the chosen one if it is still there; else, or at first, ``wanted``."""
         steps = workspace.run.supersteps if workspace is not None else []
+        steps = steps[: begun(steps)]
         made = [(NOW, tr("Now"))] if self._now else []
         made += [
             (at, tr("After superstep {number}").format(number=steps[at - 1].number))
@@ -50,6 +52,7 @@ class MomentBox(ComboBox):
         places = [moment for moment, _ in made]
         self.choose(before if before in places else wanted if wanted in places else places[0])
         self.blockSignals(False)
+        self.updateGeometry()
 
     def choose(self, moment: int | None) -> None:
         """Another moment; emits nothing if it is chosen already."""

@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSplitter, QStackedWidget, QWidget
 
 from studio.bridge.workspace import Workspace
 from studio.debugger.details import Details, Waiting
 from studio.document.lines import name_of
 from studio.ui.state.moments import NOW
-from studio.ui.state.values import ValueTree, whole
+from studio.ui.state.values import Parts, ValueTree, whole
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.text_fields import TextBox
 
+_NO_LIMIT = 16_777_215
+"""Qt's word for no largest height."""
 _PARTS = {
     "cache": "Cache: messages for the next turn",
     "buffer": "Cache: messages for the next turn",
@@ -47,6 +49,9 @@ class NodesPage(QStackedWidget):
         self.tree.chosen.connect(self._on_tree_chosen)
         self.text = TextBox(theme, lines=4)
         self.text.fills = True
+        self.text.setMinimumHeight(0)
+        self.text.setMaximumHeight(_NO_LIMIT)
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.text.set_read_only(True)
         self.text.setAccessibleName(tr("Whole value"))
         splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -118,7 +123,7 @@ def remembered(workspace: Workspace, details: Details) -> dict[str, Any]:
         for one in waiting:
             node = one.target or one.source
             of(node).setdefault(name, []).append(_waiting(workspace, one))
-    return {node: parts for node, parts in found.items() if parts}
+    return {node: Parts(parts) for node, parts in found.items() if parts}
 
 
 def _waiting(workspace: Workspace, one: Waiting) -> dict[str, str]:

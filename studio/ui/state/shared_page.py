@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QStackedWidget, QTreeView, QVBoxLayout, QWidget
 
+from studio.bridge.run_views import begun
 from studio.bridge.state_history import ABSENT, Written
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
@@ -54,7 +55,7 @@ class KeyHistory(QWidget):
         self.list.selectionModel().currentChanged.connect(lambda _now, _before: self._show_whole())
         column.addWidget(self.list, 1)
         self.whole = TextBox(theme, lines=2, line_height=17)
-        self.whole.max_lines = 8
+        self.whole.max_lines = 4
         self.whole.set_read_only(True)
         self.whole.setAccessibleName(tr("Whole value"))
         foot = QHBoxLayout()
@@ -117,7 +118,7 @@ class SharedPage(QStackedWidget):
         before: Mapping[str, Any] = {}
         if workspace is not None:
             run = workspace.run
-            step = len(run.supersteps) if moment == NOW else moment
+            step = begun(run.supersteps) if moment == NOW else moment
             state = run.shared_state if moment == NOW else run.state_history.at(step)
             before = run.state_history.at(step - 1) if step else state
         self.tree.show_values(state, before)

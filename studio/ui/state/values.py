@@ -30,6 +30,10 @@ _MOST = 500
 """Children of one value that are listed."""
 
 
+class Parts(dict[str, object]):
+    """A mapping that is told by its keys, not by how many there are."""
+
+
 def short(value: object) -> str:
     """A value in one line."""
     if value is ABSENT:
@@ -38,6 +42,8 @@ def short(value: object) -> str:
         return json.dumps(value[:300], ensure_ascii=False)
     if isinstance(value, Message):
         return " ".join(value.text[:300].split()) or ", ".join(type(part).__name__ for part in value.parts)
+    if isinstance(value, Parts):
+        return ", ".join(value)
     if isinstance(value, Mapping):
         return tr("1 key") if len(value) == 1 else tr("{count} keys").format(count=len(value))
     if isinstance(value, list | tuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from PySide6.QtCore import (
     QAbstractListModel,
     QEvent,
@@ -26,11 +29,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.bridge.run_views import RunUpdate
+from studio.bridge.run_views import RunUpdate, begun
 from studio.bridge.state_history import ABSENT
 from studio.bridge.watches import WatchValues, WatchView
 from studio.bridge.workspace import Workspace
-from studio.ui.state.values import short, whole
+from studio.ui.state.values import plain, short, whole
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -78,11 +81,18 @@ class _Rows(QAbstractListModel):
 def words(row: WatchView) -> str:
     """What a row says of its value: "14 was 9"."""
     if row.problem:
-        return row.problem
-    value = "–" if row.value is None else short(row.value)
+        return "–" if row.missing else row.problem
     if not row.changed:
-        return value
-    return tr("{value} was {before}").format(value=value, before="–" if row.before is None else short(row.before))
+        return _value(row.value)
+    return tr("{value} was {before}").format(value=_value(row.value), before=_value(row.before))
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(plain(value), ensure_ascii=False, default=str)[:300]
+    return short(value)
 
 
 class _Delegate(QStyledItemDelegate):
@@ -109,13 +119,14 @@ class _Delegate(QStyledItemDelegate):
         metrics = painter.fontMetrics()
         baseline = rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2
         left = rect.left() + 12
-        share = max(metrics.horizontalAdvance(row.expression) + 10, theme.length(94))
-        share = min(share, int((rect.width() - 24) * 0.55))
+        shown, whole_width = words(row), rect.width() - 20 - (18 if row.changed else 0)
+        value_width = min(metrics.horizontalAdvance(shown), int(whole_width * 0.45))
+        share = min(max(metrics.horizontalAdvance(row.expression) + 10, theme.length(94)), whole_width - value_width)
         painter.setPen(theme.color("text"))
         painter.drawText(left, baseline, metrics.elidedText(row.expression, Qt.TextElideMode.ElideRight, share - 8))
         room = rect.right() - left - share - (22 if row.changed else 8)
-        painter.setPen(theme.color("fail_t" if row.problem else "text2"))
-        painter.drawText(left + share, baseline, metrics.elidedText(words(row), Qt.TextElideMode.ElideRight, room))
+        painter.setPen(theme.color("muted" if row.missing else "fail_t" if row.problem else "text2"))
+        painter.drawText(left + share, baseline, metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
         if row.changed:
             painter.setFont(theme.font("tiny"))
             painter.setPen(theme.color("wait_t"))
@@ -191,8 +202,7 @@ class WatchList(QWidget):
         self.model.show_rows(rows)
         self.list.setFixedHeight(self._theme.length(_ROW) * min(len(rows), _MOST))
         self.add_button.setVisible(workspace is not None)
-        steps = workspace.run.supersteps if workspace is not None else []
-        self.when.setText(tr("after superstep {number}").format(number=steps[-1].number) if steps and rows else "")
+        self.when.setText(_moment(workspace) if workspace is not None and rows else "")
 
     def add(self) -> None:
         """Asks for a new expression."""
@@ -285,6 +295,17 @@ class WatchList(QWidget):
         super().showEvent(event)
         if self._stale:
             self.refresh()
+
+
+def _moment(workspace: Workspace) -> str:
+    """What the values belong to: "after superstep 3"."""
+    steps = workspace.run.supersteps
+    count = begun(steps)
+    if not count:
+        return ""
+    last = steps[count - 1]
+    text = tr("in superstep {number}") if last.ended is None else tr("after superstep {number}")
+    return text.format(number=last.number)
 
 
 def _copied(row: WatchView) -> str:
