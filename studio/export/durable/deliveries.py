@@ -113,7 +113,7 @@ class _Search:
         self._asking = {node.id for node in workflow.nodes if asks(workflow, node)}
         self._start = workflow.start or ""
         self._found = Meetings()
-        self._behind = _reachable({node: {t for w in given for t in w.targets} for node, given in self._ways.items()})
+        self._behind = _reachable(_following(self._ways))
 
     def run(self) -> Meetings:
         """The pairs. A single node is looked at as the node alone."""
@@ -172,15 +172,18 @@ def _outputs(inner: Workflow) -> int:
     giving = [n for n in inner.nodes if yields(n)]
     if isinstance(inner.outputs, tuple):
         giving = [n for n in giving if n.id in inner.outputs]
-    behind = _reachable({node: {t for w in given for t in w.targets} for node, given in ways(inner).items()})
-    again = any(n.id in behind.get(n.id, ()) or sends_several(n) for n in giving)
+    loops = looping(inner)
+    again = any(n.id in loops or sends_several(n) for n in giving)
     return 2 if again else len(giving)
 
 
-def in_loop(workflow: Workflow, node: str) -> bool:
-    """Whether a node can be reached from itself."""
-    following = {source: {t for w in given for t in w.targets} for source, given in ways(workflow).items()}
-    return node in _reachable(following).get(node, ())
+def looping(workflow: Workflow) -> frozenset[str]:
+    """The nodes that can be reached from themselves."""
+    return frozenset(node for node, behind in _reachable(_following(ways(workflow))).items() if node in behind)
+
+
+def _following(given: Mapping[str, Iterable[Way]]) -> dict[str, set[str]]:
+    return {source: {target for way in found for target in way.targets} for source, found in given.items()}
 
 
 def _reachable(following: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:

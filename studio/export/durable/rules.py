@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from studio.document.conditions import Condition
 from studio.document.model import (
     AgentNode,
-    Edge,
     FanOutEdge,
     FunctionNode,
     HumanInputNode,
@@ -23,7 +22,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.export.conditions import waits
-from studio.export.durable.deliveries import Meetings, asks, calls_of, in_loop, meetings
+from studio.export.durable.deliveries import Meetings, asks, calls_of, looping, meetings
 from studio.export.durable.findings import Finding
 from studio.export.durable.flows import unguardable
 from studio.export.junctions import is_needed
@@ -46,8 +45,7 @@ def all_findings(workflow: Workflow) -> list[Finding]:
     names = {node.id: node.name or node.id for node in workflow.nodes}
     found = [*_nodes(workflow), *_conditions(workflow), *unguardable(workflow), *_meeting(workflow, names)]
     found += _ids(workflow)
-    loops = any(in_loop(workflow, node.id) for node in workflow.nodes)
-    if workflow.max_supersteps > LONG and loops:
+    if workflow.max_supersteps > LONG and looping(workflow):
         text = (
             f"The loops may take {workflow.max_supersteps} supersteps. Each one reads the history of the run again: "
             f"above {LONG} it gets slow."
@@ -112,7 +110,7 @@ def _inside(workflow: Workflow, node: SubWorkflowNode, inner: Workflow) -> Itera
             "questions on to the outside.",
         )
     remembers = inner.state or any(isinstance(n, AgentNode | SubWorkflowNode) for n in inner.nodes)
-    if remembers and in_loop(workflow, node.id):
+    if remembers and node.id in looping(workflow):
         yield Finding(
             node.id,
             f"{node.name} stands in a loop: on Durable Task the workflow in it begins anew with each message and does "
@@ -221,7 +219,9 @@ def _meeting(workflow: Workflow, names: dict[str, str]) -> Iterator[Finding]:
     met = meetings(workflow)
     written = {node.id: _keys(workflow, node, "set_state") for node in workflow.nodes}
     read = {node.id: _keys(workflow, node, "get_state") | _marks(node) for node in workflow.nodes}
-    read |= {edge.id: {_ANY_KEY} for edge in workflow.edges if _decides_on_state(workflow, edge)}
+    in_code = Names.of(workflow)
+    deciding = [e for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge) and is_needed(e, in_code)]
+    read |= {edge.id: {_ANY_KEY} for edge in deciding}  # a junction that looks at shared state
     yield from _twice(workflow, met, written, names)
     for a, b in met.apart():
         both = _shared(written.get(a, set()), written.get(b, set()))
@@ -262,10 +262,6 @@ def _marks(node: Node) -> set[str]:
         case HumanInputNode():
             return set(_STATE_MARK.findall(node.question))
     return set()
-
-
-def _decides_on_state(workflow: Workflow, edge: Edge) -> bool:
-    return isinstance(edge, SwitchEdge | FanOutEdge) and is_needed(edge, Names.of(workflow))
 
 
 def _shared(one: set[str], other: set[str]) -> str:

@@ -20,13 +20,15 @@ from studio.ui.exporting.checks import ChecksPanel
 from studio.ui.exporting.code_view import CodeView
 from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
+from studio.ui.exporting.no_code_page import NoCodePage
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.exporting.proof_bar import ProofBar
+from studio.ui.exporting.target import TargetChoice
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
-from studio.ui.widgets.labels import Chip, Elided, IconLabel, Label, Prose
+from studio.ui.widgets.labels import Chip, Elided, Label, Prose
 from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField
 from studio.ui.window.document_tabs import DocumentPage
@@ -65,8 +67,9 @@ class ExportPage(DocumentPage):
         self._lines = Chip(theme, "", square=True, height=18)
         self._package = LineField(theme)
         self._package_field = Field(theme, tr("Package name"), self._package, resettable=False)
+        self.target = TargetChoice(theme)
         self.positions = CheckBox(theme, tr("Add positions for re-import"))
-        self._problem = Prose(theme, "", "body", "text2")
+        self.no_code = NoCodePage(theme)
         self._write = Button(theme, tr("Write to folder…"), "download", "primary")
         self._copy_all = Button(theme, tr("Copy all"))
         self._pages = QStackedLayout()
@@ -93,7 +96,7 @@ class ExportPage(DocumentPage):
 
     def refresh(self) -> None:
         """Writes the code anew."""
-        from studio.export import ExportProblem, export_project
+        from studio.export import ExportProblem
 
         self._timer.stop()
         self._stale = False
@@ -107,7 +110,8 @@ class ExportPage(DocumentPage):
         self._package_field.set_problem("error", "")
         folder = document.path.parent if document.path is not None else None
         try:
-            self._files = export_project(document.workflow, package or None, folder, layout=self.positions.isChecked())
+            layout = self.positions.isChecked()
+            self._files = self.target.files(document.workflow, package or None, folder, layout)
         except ExportProblem as problem:
             self._show_problem(str(problem))
             return
@@ -145,7 +149,16 @@ class ExportPage(DocumentPage):
         self._write.setToolTip(tr("Possible when the workflow has no errors.") if errors else "")
 
     def _show_problem(self, sentence: str) -> None:
-        self._problem.set_text(sentence)
+        assert self.workspace is not None
+        document = self.workspace.document
+        refused = self.target.refused(document.workflow, document.path.parent if document.path is not None else None)
+        title = tr("Durable Task cannot run this workflow as it is drawn.")
+        none = tr("There is no code for this workflow yet.")
+        self._files = {}
+        self._count.set_text("0")
+        self._tree.show_files([], None)
+        self._places.show_places([])
+        self.no_code.show_reasons(title if refused else none, refused or [("", sentence)])
         self._pages.setCurrentIndex(1)
         self._write.setEnabled(False)
         self._copy_all.setEnabled(False)
@@ -213,24 +226,10 @@ class ExportPage(DocumentPage):
         column.addWidget(line)
         column.addWidget(self._view, 1)
         self._pages.addWidget(code)
-        self._pages.addWidget(self._problem_page())
+        self._pages.addWidget(self.no_code)
         holder = QWidget()
         holder.setLayout(self._pages)
         return holder
-
-    def _problem_page(self) -> QWidget:
-        page = QWidget()
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(IconLabel(self._theme, "circle-x", 16, "fail_t"), 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._problem, 1)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(24, 24, 24, 24)
-        column.addWidget(Label(self._theme, tr("There is no code for this workflow yet."), "title"))
-        column.addSpacing(6)
-        column.addLayout(row)
-        column.addStretch(1)
-        return page
 
     def _right(self) -> QWidget:
         side = QWidget()
@@ -246,6 +245,7 @@ class ExportPage(DocumentPage):
         title = Label(self._theme, tr("Options"), "title")
         title.setContentsMargins(12, 11, 12, 4)
         column.addWidget(title)
+        column.addWidget(self.target)
         column.addWidget(self._package_field)
         column.addLayout(self._positions_row())
         needs = tr(
@@ -286,11 +286,13 @@ class ExportPage(DocumentPage):
         self._places.opened.connect(self.node_chosen)
         self._view.line_clicked.connect(self._on_line_clicked)
         self._errors.chosen.connect(self.node_chosen)
+        self.no_code.chosen.connect(self.node_chosen)
         self.checks.node_chosen.connect(self.node_chosen)
         self.proof_bar.started.connect(self._on_proof_bar_started)
         self.proof_bar.cancelled.connect(self._on_proof_bar_cancelled)
         self._package.textChanged.connect(self._on_package_text_changed)
         self.positions.toggled.connect(self.refresh)
+        self.target.changed.connect(self.refresh)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
 

@@ -138,7 +138,7 @@ def test_a_workflow_without_code_says_why(qtbot: QtBot, theme: Theme) -> None:
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(Workflow(), None))
     assert page._pages.currentIndex() == 1
-    assert "start" in page._problem.plain
+    assert "start" in page.no_code.reasons[0][1]
     assert not page._write.isEnabled()
 
 

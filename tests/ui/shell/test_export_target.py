@@ -1,0 +1,82 @@
+"""The export page: code for one process or for workers on Durable Task, and what the latter cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from studio.document.model import AgentNode, DirectEdge, Workflow
+from studio.ui.exporting import ExportPage
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
+from tests.ui.panels.brief import brief
+from tests.ui.shell.still_run import StillWorkspaces
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme) -> ExportPage:
+    made = ExportPage(theme)
+    qtbot.addWidget(made)
+    made.resize(1400, 900)
+    made.show()
+    return made
+
+
+def show(page: ExportPage, workflow: Workflow) -> None:
+    page.set_workspace(StillWorkspaces().open(workflow, None))
+
+
+def shared_session() -> Workflow:
+    agents = tuple(AgentNode(id=i, name=i.title(), instructions="Go.", session="desk") for i in ("ann", "bob"))
+    return Workflow(name="Desk", start="ann", nodes=agents, edges=(DirectEdge(id="e", source="ann", target="bob"),))
+
+
+def test_the_target_is_chosen_with_the_keyboard(page: ExportPage, qtbot: QtBot) -> None:
+    show(page, brief())
+    assert "research_brief/worker.py" not in page.files
+    assert page.target.choice.accessibleName() == "Runs on"
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    assert "research_brief/worker.py" in page.files
+    assert "WORKFLOW_NAME" in page._view.toPlainText()
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
+    assert "research_brief/worker.py" not in page.files
+
+
+def test_what_cannot_be_is_listed_with_the_way_to_the_node(page: ExportPage, qtbot: QtBot) -> None:
+    show(page, shared_session())
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    assert page.no_code.title == "Durable Task cannot run this workflow as it is drawn."
+    assert [item for item, _ in page.no_code.reasons] == ["ann", "bob"]
+    assert "shares the session desk" in page.no_code.reasons[0][1]
+    assert page.files == {}
+    assert not page._write.isEnabled()
+    ways = [b for b in page.no_code.findChildren(Button) if b.text() == "Show on canvas"]
+    with qtbot.waitSignal(page.node_chosen) as chosen:
+        ways[1].click()
+    assert chosen.args == ["bob"]
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
+    assert page._write.isEnabled()
+    assert "desk/workflow.py" in page.files
+
+
+def test_what_differs_is_told_and_does_not_stop(page: ExportPage, qtbot: QtBot) -> None:
+    loop = DirectEdge(id="back", source="bob", target="ann")
+    flow = shared_session()
+    agents = tuple(n.model_copy(update={"session": None}) for n in flow.nodes)
+    show(page, flow.model_copy(update={"nodes": agents, "edges": (*flow.edges, loop), "max_supersteps": 500}))
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    (told,) = page.target.told
+    assert told.startswith("The loops may take 500 supersteps.")
+    assert "desk/worker.py" in page.files
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
+    assert page.target.told == ()
+
+
+def test_the_code_for_workers_is_written(page: ExportPage, qtbot: QtBot, tmp_path: Path) -> None:
+    show(page, brief())
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    page.write_to(tmp_path / "out")
+    assert (tmp_path / "out" / "research_brief" / "hosted_agent.py").exists()
+    assert (tmp_path / "out" / "tests" / "test_scale_out.py").exists()
