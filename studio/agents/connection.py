@@ -101,7 +101,8 @@ def check(settings: ClientSettings) -> None:
     for name, value in {"the key": settings.api_key, **settings.headers}.items():
         blank = value != value.strip() or (name == "the key" and " " in value)
         if not value.isascii() or not value.isprintable() or blank:
-            raise ProviderError("bad_key", f"{name} has blanks or characters that no key has")
+            detail = f"{name} has blanks or characters that no key has"
+            raise ProviderError("bad_key", detail, title="The key cannot be used")
 
 
 async def connect(settings: ClientSettings) -> openai.AsyncOpenAI:

@@ -107,7 +107,7 @@ async def client_settings(profile: Profile, secrets: Secrets) -> ClientSettings:
         key = await secrets.resolve(profile.key_ref, profile.name)
         headers = {name: await secrets.fill(value, profile.name) for name, value in profile.headers.items()}
     except SecretProblem as problem:
-        raise ProviderError("bad_key", str(problem)) from problem
+        raise ProviderError("bad_key", str(problem), title="The key cannot be had") from problem
     options = profile.options
     query = {"api-version": options.api_version} if options.api_version else {}
     if profile.kind == "azure_dated" and key:

@@ -29,8 +29,8 @@ def start(display: Display, tmp_path: Path, request: pytest.FixtureRequest) -> I
     """Starts the program with folders of this test; whatever still runs at the end is killed by its pid."""
     running: list[Studio] = []
 
-    def make(*arguments: str, home: str = "user", scale: str = "1") -> Studio:
-        studio = Studio(display, tmp_path / home, *arguments, scale=scale)
+    def make(*arguments: str, home: str = "user", scale: str = "1", **variables: str) -> Studio:
+        studio = Studio(display, tmp_path / home, *arguments, scale=scale, **variables)
         running.append(studio)
         return studio
 

@@ -21,7 +21,8 @@ PROVIDERS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJE
 class Studio:
     """One process of the program. ``ask`` reads; everything that changes goes through the display."""
 
-    def __init__(self, display: Display, home: Path, *arguments: str, scale: str = "1") -> None:
+    def __init__(self, display: Display, home: Path, *arguments: str, scale: str = "1", **variables: str) -> None:
+        """``variables``: more of the environment."""
         self.display = display
         home.mkdir(parents=True, exist_ok=True)
         self._port_file = home / f"port-{time.monotonic_ns()}"
@@ -32,6 +33,7 @@ class Studio:
             "PYTHONPATH": str(ROOT),
             "QT_SCALE_FACTOR": scale,
             "PYTHONWARNINGS": "default",
+            **variables,
         }
         self.errors = home / "stderr.txt"
         with self.errors.open("ab") as errors:

@@ -22,6 +22,7 @@ from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.state_cards import StateCards, TypeCards
 from studio.ui.inspector.target import WorkflowFields
 from studio.ui.inspector.tool_cards import ToolCards
+from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.field import Field
@@ -74,6 +75,7 @@ class WorkflowPage(InspectorPage):
         self.body.add(builder.line(self.form, "name", tr("Name"), marked=False))
         self.body.add(builder.text(self.form, "description", tr("Description"), lines=2, marked=False))
         self._add_run()
+        self._add_budget()
         self._add_declarations()
 
     def refresh(self) -> None:
@@ -120,7 +122,6 @@ class WorkflowPage(InspectorPage):
         )
         section.add(builder.beside((start, 0), (most, self.theme.length(136))))
         section.add(self._outputs())
-        self._add_budget(section)
         hint = tr("Stands in the input field of a new run.")
         section.add(builder.text(self.form, "sample_input", tr("Sample input"), lines=2, hint=hint, marked=False))
         hint = tr("The Python that runs code nodes. Default: the program’s own.")
@@ -131,17 +132,32 @@ class WorkflowPage(InspectorPage):
         )
         self.body.add(section)
 
-    def _add_budget(self, section: Section) -> None:
+    def _add_budget(self) -> None:
         assert self.form is not None
+        section = Section(self.theme, tr("Budget of a run"), open_=False)
+        unlimited = tr("no limit")
+        hint = tr("What all model calls of a run may take. A call that would cross it is not made.")
         tokens = builder.number(
-            self.form, "budget_tokens", tr("Tokens, at most"), least=1, most=1_000_000_000, whole=True,
-            placeholder=tr("no limit"),
+            self.form, "budget_tokens", tr("Tokens"), least=1, most=1_000_000_000, whole=True,
+            placeholder=unlimited, hint=hint,
         )  # fmt: skip
         cost = builder.number(
-            self.form, "budget_cost", tr("Cost, at most"), least=0.000001, most=1_000_000, placeholder=tr("no limit")
+            self.form, "budget_cost", tr("Cost"), least=0.000001, most=1_000_000, placeholder=unlimited
         )
         currency = builder.line(self.form, "budget_currency", tr("Currency"))
-        section.add(builder.beside((tokens, 0), (cost, 0), (currency, self.theme.length(76))))
+        section.add(tokens)
+        section.add(builder.beside((cost, 0), (currency, self.theme.length(150))))
+        self.follow(lambda: section.set_summary(self._budget_words()))
+        self.body.add(section)
+
+    def _budget_words(self) -> str:
+        workflow = self.workspace.document.workflow
+        words = (
+            [tr("{count} tokens").format(count=count_text(workflow.budget_tokens))] if workflow.budget_tokens else []
+        )
+        if workflow.budget_cost:
+            words.append(f"{workflow.budget_cost:g} {workflow.budget_currency}")
+        return ", ".join(words)
 
     def _outputs(self) -> Field:
         assert self.form is not None
