@@ -148,6 +148,7 @@ class BranchTree:
             view = self.branch(record.id)
             if view is not None:
                 view.state, view.started, view.seconds = state, record.started, seconds
+                view.number, view.name = record.number, record.name
                 view.usage = usage
 
     def saved(self, event: CheckpointSaved, record: RunRecord, signature: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from studio.checkpoints.marks import Mark
@@ -33,11 +34,23 @@ class RunRecord:
     document_fingerprint: str = ""
 
 
+def free(record: RunRecord, taken: Iterable[tuple[int, str]]) -> RunRecord:
+    """The record with a number, or for a fork a name, that no other run has: two programs that began at the same moment
+    had chosen the same. ``taken``: numbers and names of the others."""
+    others = set(taken)
+    if (record.number, record.name) not in others:
+        return record
+    if record.parent_checkpoint is None:
+        return replace(record, number=max(number for number, _ in others) + 1)
+    names = (f"{record.name} {n}" for n in count(2))
+    return replace(record, name=next(name for name in names if (record.number, name) not in others))
+
+
 class RunStore(CheckpointStore, Protocol):
     """A checkpoint store that also keeps runs, their event logs and the documents they ran."""
 
-    async def start_run(self, record: RunRecord) -> None:
-        """Keeps a new run."""
+    async def start_run(self, record: RunRecord) -> RunRecord:
+        """Keeps a new run, and gives it as it is kept: see :func:`free`."""
 
     async def update_run(self, id: str, **fields: Any) -> None:
         """Changes fields of a run. Raises KeyError for an unknown run or field."""

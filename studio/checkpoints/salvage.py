@@ -65,7 +65,7 @@ class SalvagedStore(SqliteStore):
         """Refused."""
         raise self._refuse()
 
-    async def start_run(self, record: RunRecord) -> None:
+    async def start_run(self, record: RunRecord) -> RunRecord:
         """Refused."""
         raise self._refuse()
 

@@ -23,7 +23,7 @@ from studio.checkpoints.marks import Mark
 from studio.checkpoints.packing import Packer, TooLarge, dumps
 from studio.checkpoints.quick import uncollected
 from studio.checkpoints.removal import remove
-from studio.checkpoints.runs import RunRecord
+from studio.checkpoints.runs import RunRecord, free
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 from studio.checkpoints.upkeep import Upkeep
 
@@ -234,13 +234,15 @@ class SqliteStore(Upkeep):
 
     # ---------------------------------------------------------------------------------------------------- runs
 
-    async def start_run(self, record: RunRecord) -> None:
-        """Keeps a new run."""
-        values = tuple(self._clean(getattr(record, name)) for name in _RUN_FIELDS)
-        marks = ", ".join("?" * len(values))
+    async def start_run(self, record: RunRecord) -> RunRecord:
+        """See :meth:`studio.checkpoints.runs.RunStore.start_run`."""
+        marks = ", ".join("?" * len(_RUN_FIELDS))
         async with self._database.writing() as connection:
             self._database.make_runs()
+            record = free(record, connection.execute("SELECT number, name FROM run").fetchall())
+            values = tuple(self._clean(getattr(record, name)) for name in _RUN_FIELDS)
             connection.execute(f"INSERT INTO run ({_RUN}) VALUES ({marks})", values)
+        return record
 
     async def update_run(self, id: str, **fields: Any) -> None:
         """Changes fields of a run. Raises KeyError for an unknown run or field."""

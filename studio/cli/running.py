@@ -23,8 +23,9 @@ from studio.cli.interrupts import on_interrupt
 from studio.cli.report import Report
 from studio.debugger.answers import ValueProblem, answer_value, input_value
 from studio.debugger.branches import MAIN, fork_name, next_number
+from studio.debugger.comparison import drift_of, old_document
 from studio.debugger.memory_run_store import MemoryRunStore
-from studio.debugger.preparation import prepare
+from studio.debugger.preparation import fingerprint_of, prepare
 from studio.debugger.session import Beginning, RunSession
 from studio.debugger.states import Command, RunState
 from studio.debugger.telemetry import Telemetry
@@ -222,6 +223,7 @@ class _Run:
             known = waiting | {node.id for node in self._workflow.nodes}
             _check_answers(self._answers, known, self._options.file)
             origin = records.get(checkpoint.run)
+            await self._say_changes(store, checkpoint, origin)
             number = origin.number if origin is not None else next_number(records.values())
             name = fork_name(r.name for r in records.values() if r.number == number)
             text = origin.input if origin is not None else ""
@@ -241,6 +243,17 @@ class _Run:
             name_of=lambda node: names.get(node) or node,
             streaming=self._options.stream,
         )
+
+    async def _say_changes(self, store: RunStore, checkpoint: Checkpoint, origin: RunRecord | None) -> None:
+        """What differs from the drawing that the run had is never used silently."""
+        old = await old_document(store, origin.document_fingerprint) if origin is not None else None
+        if old is None or origin is None:
+            return
+        now = await fingerprint_of(self._workflow, self._folder)
+        alike = now in ("", origin.document_fingerprint)
+        found = drift_of(old, self._workflow, same_graph=True, same_run=alike).sentences()
+        if found:
+            self._report.problem(f"The workflow has changed since this run: {' '.join(found)}")
 
     @staticmethod
     async def _checkpoint(store: RunStore, id: str) -> Checkpoint:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from studio.checkpoints import Codec, Mark, MemoryStore, RunRecord
+from studio.checkpoints.runs import free
 from studio.debugger.memory_upkeep import MemoryUpkeep
 
 
@@ -22,9 +23,11 @@ class MemoryRunStore(MemoryStore, MemoryUpkeep):
         self._marks: dict[str, Mark] = {}
         self._drafts: dict[str, Any] = {}
 
-    async def start_run(self, record: RunRecord) -> None:
-        """Keeps a new branch."""
+    async def start_run(self, record: RunRecord) -> RunRecord:
+        """Keeps a new branch, and gives it as it is kept."""
+        record = free(record, ((r.number, r.name) for r in self._records.values()))
         self._records[record.id] = record
+        return record
 
     async def update_run(self, id: str, **fields: Any) -> None:
         """Changes fields of a branch."""

@@ -413,7 +413,7 @@ class RunSession:
             fields = {"state": record.state, "started": record.started, "ended": None}
             await self._store.update_run(record.id, document_fingerprint=record.document_fingerprint, **fields)
         else:
-            await self._store.start_run(record)
+            self.record = await self._store.start_run(record)
 
     async def _engine_run(self, workflow: Workflow, arguments: Mapping[str, Any]) -> None:
         self._clock_start = self.clock()

@@ -17,7 +17,7 @@ from studio.cli.report import Report
 from studio.cli.schemas import event_schema
 from studio.document.model import DirectEdge, FunctionNode, HumanInputNode, StateDecl, Workflow
 from studio.engine.events import ModelCallRetried
-from studio.files import write_workflow
+from studio.files import read_workflow, write_workflow
 
 from tests.cli.conftest import Ran, lines
 
@@ -72,6 +72,20 @@ def test_a_run_that_waits_gives_3_and_is_resumed_with_an_answer(cli: Cli, asking
     answer = f'{request["request"]}="yes"'
     code, out, err = cli("run", asking, "--resume", result["checkpoint"], "--answer", answer)
     assert (code, out) == (0, "heard: yes\n"), err
+
+
+def test_what_changed_in_the_workflow_is_said_before_a_resumed_run_uses_it(cli: Cli, asking: Path) -> None:
+    code, out, _ = cli("run", asking, "--input", "this", "--json")
+    result = lines(out)[-1]
+    asked = result["requests"][0]["request"]
+    again = ("run", asking, "--resume", result["checkpoint"], "--answer", f'{asked}="yes"')
+    assert "changed since this run" not in cli(*again)[2]
+    document = read_workflow(asking)
+    nodes = [n.model_copy(update={"instructions": "Other."}) if n.kind == "agent" else n for n in document.nodes]
+    write_workflow(document.model_copy(update={"nodes": tuple(nodes)}), asking)
+    code, out, err = cli(*again)
+    assert (code, out) == (0, "heard: yes\n")
+    assert err.startswith("The workflow has changed since this run: 1 prompt differs: Critic.")
 
 
 def test_a_request_can_be_answered_by_its_node_in_the_same_run(cli: Cli, asking: Path) -> None:
