@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from studio.checkpoints import large_texts
 from studio.checkpoints.checkpoint import Checkpoint
 from studio.checkpoints.database import Database
 from studio.checkpoints.marks import Mark
@@ -20,6 +21,7 @@ from studio.checkpoints.store import Codec, ReadOnlyStore, StoreError
 
 _TABLES = {
     "entry": "id", "checkpoint": "hash", "origin": "id", "run": "place", "event": "number",
+    "large": "id",
     "document": "", "mark": "", "setting": "", "discard": "number", "discarded": "",
 }  # fmt: skip
 """Tables by the column whose numbers find their rows; "" for tables that are read from front to back alone."""
@@ -144,6 +146,7 @@ def _copy(source: Path, target: Path) -> tuple[str, ...]:
     try:
         made.make_runs()
         made.make_marks()
+        made.execute(large_texts.SCHEMA)
         made.execute("DELETE FROM entry")
         broken: list[str] = []
         try:

@@ -18,6 +18,7 @@ from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
 from studio.checkpoints.database import Database
 from studio.checkpoints.drafts import read_drafts, write_drafts
 from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.large_texts import apart, has_large, keep, sweep, together
 from studio.checkpoints.listing import KINDS, described
 from studio.checkpoints.marks import Mark
 from studio.checkpoints.packing import Packer, TooLarge, dumps
@@ -27,6 +28,7 @@ from studio.checkpoints.runs import RunRecord, free
 from studio.checkpoints.store import CheckpointNotFound, Codec, StoreError
 from studio.checkpoints.upkeep import Upkeep
 
+_LOG = "INSERT INTO event (run, body) VALUES (?, ?)"
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
 _FIND = "INSERT INTO checkpoint VALUES (?, ?, ?)"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
@@ -264,16 +266,30 @@ class SqliteStore(Upkeep):
 
     async def append_events(self, run: str, events: Sequence[Any]) -> None:
         """Adds JSON values to the log of a run."""
+        database = self._database
+        if any(map(has_large, events)):
+            async with database.writing():
+                database.make_runs()
+                await database.in_thread(lambda: self._append_large(run, events))
+            return
         rows = [(run, self._hide(dumps(event))) for event in events]
-        async with self._database.writing() as connection:
-            self._database.make_runs()
-            connection.executemany("INSERT INTO event (run, body) VALUES (?, ?)", rows)
+        async with database.writing() as connection:
+            database.make_runs()
+            connection.executemany(_LOG, rows)
+
+    def _append_large(self, run: str, events: Sequence[Any]) -> None:
+        """The same for events with large texts: each is in the file once, whatever logs speak of it."""
+        texts: dict[str, str] = {}
+        rows = [(run, self._hide(dumps(apart(event, texts)))) for event in events]
+        keep(self._database, {hash: self._hide(text) for hash, text in texts.items()})
+        self._database.connection.executemany(_LOG, rows)
 
     async def load_events(self, run: str) -> list[Any]:
         """The whole log of a run."""
         async with self._database.reading():
             rows = self._of_runs("SELECT body FROM event WHERE run=? ORDER BY number", (run,))
-            return [json.loads(row[0]) for row in rows]
+            known: dict[str, str] = {}
+            return [together(self._database, body, json.loads(body), known) for (body,) in rows]
 
     async def save_document(self, fingerprint: str, text: str) -> None:
         """Keeps a document that ran, once."""
@@ -298,6 +314,7 @@ class SqliteStore(Upkeep):
             if self._database.has_runs:
                 connection.execute("DELETE FROM event WHERE run=?", (id,))
                 connection.execute("DELETE FROM run WHERE id=?", (id,))
+                await self._database.in_thread(lambda: sweep(self._database))
             if self._database.has_marks:
                 connection.executemany("DELETE FROM mark WHERE checkpoint=?", [(c,) for c in checkpoints])
         return removed

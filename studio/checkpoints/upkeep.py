@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.checkpoints import usage
+from studio.checkpoints import large_texts, usage
 from studio.checkpoints.bodies import Bodies
 from studio.checkpoints.database import Database
 from studio.checkpoints.leases import Leases
@@ -185,10 +185,11 @@ class Upkeep(ABC):
             numbers = {n for n in map(self._entry_of, checkpoints) if n is not None}
             database = self._database
             total = await database.in_thread(lambda: usage.freed_by(database, numbers)) if numbers else 0
-            for run in runs:
+            logs = tuple(runs)
+            for run in logs:
                 rows = self._optional("event", "SELECT sum(length(body)) FROM event WHERE run=?", (run,))
                 total += rows[0][0] or 0 if rows else 0
-        return total
+            return total + await database.in_thread(lambda: large_texts.freed_by(database, logs))
 
     async def weight(self, id: str) -> usage.Weight:
         """See :meth:`studio.checkpoints.runs.RunStore.weight`."""
@@ -234,6 +235,7 @@ class Upkeep(ABC):
             if database.has_runs:
                 database.connection.executemany("DELETE FROM event WHERE run=?", [(run,) for run in runs])
                 database.connection.executemany("DELETE FROM run WHERE id=?", [(run,) for run in runs])
+                large_texts.sweep(database)
                 database.execute("DELETE FROM document WHERE fingerprint NOT IN (SELECT document_fingerprint FROM run)")
             for table in ("discarded", "discard"):
                 if self._has(table):
