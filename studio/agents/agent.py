@@ -15,7 +15,13 @@ from typing import Any
 from studio.agents import pending
 from studio.agents.client import NO_OPTIONS, ChatClient, ChatOptions, ChatRequest, NoHooks, RunHooks
 from studio.agents.compaction.groups import Compaction, Compactor
-from studio.agents.context_providers import ContextProvider, HistoryProvider, ImplicitHistory, RunContext
+from studio.agents.context_providers import (
+    ContextProvider,
+    HistoryProvider,
+    ImplicitHistory,
+    InMemoryHistory,
+    RunContext,
+)
 from studio.agents.layers import LayeredClient
 from studio.agents.loop import ToolLoop, TurnEnd
 from studio.agents.loop_settings import DEFAULT_LOOP, LoopSettings
@@ -109,6 +115,7 @@ class Agent:
         batch = pending.load(memory.state)
         per_call = self._per_call(providers, memory, batch)
         loop = self._loop(run, context, layers, memory, hooks, compaction, per_call)
+        known = len(memory.messages)
 
         async def answer(sink: UpdateSink | None) -> AgentReply:
             loop.updates = sink
@@ -119,6 +126,8 @@ class Agent:
                 await provider.after_run(context, memory, states[provider.source_id])
             memory.state.update({p.source_id: state for p in around if (state := states[p.source_id])})
             self._remember(memory, loop, end)
+            kept = memory.messages[known:] if run.session is not None else ()
+            _tell_written(hooks, context, providers, kept)
             return reply
 
         return answer
@@ -195,3 +204,15 @@ class Agent:
             return json.loads(text)
         except ValueError:
             return None
+
+
+def _tell_written(
+    hooks: RunHooks, context: RunContext, providers: Sequence[ContextProvider], kept: Sequence[Message]
+) -> None:
+    """Tells what the turn left in its histories; ``kept`` is what is new in the session itself."""
+    if kept:
+        hooks.history_written("session", kept)
+    outside = {p.source_id for p in providers if isinstance(p, HistoryProvider) and not isinstance(p, InMemoryHistory)}
+    for source, messages in context.written.items():
+        if source in outside:
+            hooks.history_written(source, messages)

@@ -101,6 +101,9 @@ class RunHooks(Protocol):
     def limit_reached(self, kind: str, detail: str) -> None:
         """A limit of the tool loop switched the tools off; ``kind`` is the setting, ``detail`` is for people."""
 
+    def history_written(self, source: str, messages: Sequence[Message]) -> None:
+        """The turn went well, and these messages are remembered. ``source``: "session", or the id of a history."""
+
 
 class NoHooks:
     """Hooks that do nothing."""
@@ -124,6 +127,7 @@ class NoHooks:
     def tool_started(self, call: ToolCall) -> None: ...
     def tool_finished(self, call_id: str, result: Any, error: str) -> None: ...
     def limit_reached(self, kind: str, detail: str) -> None: ...
+    def history_written(self, source: str, messages: Sequence[Message]) -> None: ...
 
 
 class ChatClient(Protocol):

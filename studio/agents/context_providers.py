@@ -34,6 +34,8 @@ class RunContext:
     tools: list[Tool] = field(default_factory=list)
     middleware: Middleware = NO_MIDDLEWARE
     """Chat and function middleware of providers, in their order; inside the agent's own."""
+    written: dict[str, list[Message]] = field(default_factory=dict)
+    """What histories were given to store, by history."""
     sources: dict[str, list[Message]] = field(default_factory=dict)
     """Messages by provider, in the order they were added."""
 
@@ -126,6 +128,7 @@ class HistoryProvider(ContextProvider):
         if kept:
             plain = [message if ATTRIBUTION not in message.extra else unsigned(message) for message in kept]
             await self.save_messages(session, plain, state)
+            context.written.setdefault(self.source_id, []).extend(plain)
 
 
 def unsigned(message: Message) -> Message:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
@@ -10,7 +11,7 @@ from studio.assembly.people import QUESTION
 from studio.assembly.texts import value_text
 from studio.bridge.run_views import AnswerView, RequestView
 from studio.debugger.answers import answer_kind
-from studio.engine.events import RequestRaised
+from studio.engine.events import Event, RequestAnswered, RequestRaised
 from studio.engine.values import Record
 
 
@@ -24,6 +25,23 @@ def answer_view(form: RequestView, value: object) -> AnswerView:
     if isinstance(form.data, ToolCall):
         return AnswerView(form.request, form.node, "result", form.data.name)
     return AnswerView(form.request, form.node, "answered")
+
+
+def last_approved(events: Sequence[Event], node: str, tool: str) -> Mapping[str, Any] | None:
+    """The arguments of the last call of this tool by this node that a person let run in these events, the latest last;
+    None if there was none, or if they are no JSON object."""
+    for at in range(len(events) - 1, -1, -1):
+        event = events[at]
+        if not isinstance(event, RequestAnswered) or event.node != node:
+            continue
+        said = event.value
+        if isinstance(said, ApprovalResponse) and said.call.name == tool and (said.approved or said.instead):
+            try:
+                found = json.loads((said.instead or said.call).arguments or "{}")
+            except ValueError:
+                return None
+            return found if isinstance(found, dict) else None
+    return None
 
 
 def request_view(event: RequestRaised, superstep: int, schemas: Mapping[str, dict[str, Any]]) -> RequestView:

@@ -99,7 +99,8 @@ def state_sentence(
             where = f"{'Restored' if restored else 'Paused'} {'in' if inside else 'before'} superstep {superstep}"
             return f"{where} — {_together(holds)}" if holds else where
         case RunState.WAITING:
-            return f"Waiting for an answer to {_listed(asking)}" if asking else "Waiting for an answer"
+            count = "an answer" if len(asking) < 2 else f"{len(asking)} answers"
+            return f"Waiting for {count} to {_listed(asking)}" if asking else "Waiting for an answer"
         case RunState.STOPPING:
             return "Stopping"
         case RunState.COMPLETED:

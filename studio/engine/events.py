@@ -280,6 +280,18 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryWritten:
+    """What a turn that went well left in a history. ``source``: "session" for the agent's own memory, or its id."""
+
+    t: float
+    node: str
+    invocation: str
+    source: str
+    messages: tuple[Message, ...]
+    inside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LinePrinted:
     """A line that user code printed in the worker."""
 
@@ -328,6 +340,7 @@ Event = (
     | ModelCallFinished
     | ToolStarted
     | ToolFinished
+    | HistoryWritten
     | LinePrinted
     | NodeEvent
 )

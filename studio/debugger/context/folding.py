@@ -245,6 +245,11 @@ class ContextFolder:
         if record is not None and event.kind in ("muted", "pinned"):
             record.replaced = True
 
+    def _history_written(self, event: ev.HistoryWritten) -> None:
+        record = self.records.get(event.invocation)
+        if record is not None:
+            record.written += [self._maker.item(m, origin_ref=event.source) for m in event.messages]
+
     # ------------------------------------------------------------------------------------------- what it gives
 
     def _message_queued(self, event: ev.MessageQueued) -> None:
@@ -358,6 +363,7 @@ _HANDLERS: Mapping[type, Callable[[ContextFolder, Any], None]] = {
     ev.NodeFinished: ContextFolder._node_ended,
     ev.NodeFailed: ContextFolder._node_ended,
     ev.NodeEvent: ContextFolder._node_event,
+    ev.HistoryWritten: ContextFolder._history_written,
     ev.ModelCallStarted: ContextFolder._model_call_started,
     ev.ModelCallFinished: ContextFolder._model_call_finished,
     ev.MessageQueued: ContextFolder._message_queued,

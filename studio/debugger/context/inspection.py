@@ -144,6 +144,7 @@ class Inspection:
             "seen": [canonical_parts(call) for call in record.seen],
             "explicit_out": canonical_parts(record.explicit_out),
             "implicit_out": canonical_parts(record.implicit_out),
+            "history_written": canonical_parts(record.written),
             "shown": canonical_parts(record.shown),
             "hidden": canonical_parts(self.hidden(record)),
         }

@@ -76,6 +76,8 @@ class ContextRecord:
     seen: list[tuple[Item, ...]] = field(default_factory=list)
     explicit_out: list[Item] = field(default_factory=list)
     implicit_out: list[Item] = field(default_factory=list)
+    written: list[Item] = field(default_factory=list)
+    """What its turn left in its history; ``origin_ref`` says in which, "session" for its own memory."""
     shown: list[Item] = field(default_factory=list)
     intermediate: set[str] = field(default_factory=set)
     """Ids of shown items that are no results."""

@@ -11,6 +11,7 @@ from studio.agents.messages import AgentReply, Message, ToolCall, ToolResult, Us
 from studio.checkpoints.quick import maker
 from studio.engine.context import Context
 from studio.engine.events import (
+    HistoryWritten,
     ModelCallFinished,
     ModelCallRetried,
     ModelCallStarted,
@@ -112,3 +113,7 @@ class NodeHooks:
 
     def limit_reached(self, kind: str, detail: str) -> None:
         self._ctx.emit_named("limit_reached", {"limit": kind, "detail": detail})
+
+    def history_written(self, source: str, messages: Sequence[Message]) -> None:
+        c = self._ctx
+        c.emit(HistoryWritten(c.now(), self._node, c.invocation, source, tuple(messages), c.inside))

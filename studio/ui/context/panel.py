@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStack
 
 from studio.bridge.context_model import ContextModel
 from studio.bridge.workspace import Workspace
+from studio.debugger.context.fixes import ContextFix, fixes
 from studio.debugger.context.items import ContextRecord, Finding, Item
 from studio.debugger.context.points_of_view import view_of
-from studio.document.commands import set_fields
 from studio.document.lines import name_of
-from studio.document.model import AgentNode
 from studio.ui.context.column import ContextColumn
 from studio.ui.context.facts import FactTable
 from studio.ui.context.rows import Column, explicit, hidden, implicit, in_context, linked, origin_title
@@ -142,8 +141,10 @@ class ContextPanel(Panel):
         self.model = ContextModel(workspace, self)
         self.model.wanted = self.isVisible()
         self.model.changed.connect(self.refresh)
+        workspace.selection.changed.connect(self._on_selection_changed)
 
     def leave(self, workspace: Workspace) -> None:
+        workspace.selection.changed.disconnect(self._on_selection_changed)
         if self.model is not None:
             self.model.close()
             self.model.deleteLater()
@@ -232,7 +233,7 @@ class ContextPanel(Panel):
         state = counted(waiting, tr("waiting for 1 answer"), tr("waiting for {count} answers")) if waiting else ""
         self.state.setText(" · ".join(part for part in (state, self._partial_words()) if part))
         found = [f for f in model.findings if f.invocation == record.invocation or (not f.invocation and not f.node)]
-        self.warnings.show_findings(found, name_of(model.inspection.run.document, record.node), self._fixes(record))
+        self.warnings.show_findings(found, name_of(model.inspection.run.document, record.node), self._fixes)
         self._show_columns()
         self._show_strip(record)
 
@@ -289,28 +290,38 @@ class ContextPanel(Panel):
 
     # ----------------------------------------------------------------------------------------------------- doing
 
-    def _fixes(self, record: ContextRecord) -> dict[str, str]:
-        node = self.workspace.document.workflow.node(record.node) if self.workspace is not None else None
-        if isinstance(node, AgentNode) and node.host == "python" and node.context != "last_agent":
-            return dict.fromkeys(("W1", "W4", "W13"), tr("Use last reply only"))
-        return {}
+    def _fixes(self, finding: Finding) -> tuple[ContextFix, ...]:
+        return fixes(finding, self.workspace.document.workflow) if self.workspace is not None else ()
 
-    def _on_warnings_fix_chosen(self, finding: Finding) -> None:
-        if self.workspace is not None:
-            document = self.workspace.document
-            edit = set_fields(document.workflow, finding.node, {"context": "last_agent"})
-            document.execute(edit, tr("Pass on the last reply only"))
+    def _on_warnings_fix_chosen(self, fix: ContextFix, finding: Finding) -> None:
+        if self.workspace is None:
+            return
+        if fix.edit is not None:
+            self.workspace.document.execute(fix.edit, tr(fix.step))
             self._show_record()
+        else:
+            self.workspace.selection.reveal(finding.node)
+            self.workspace.selection.field_requested.emit(finding.node, fix.field)
 
     def _on_warnings_mute_chosen(self, finding: Finding) -> None:
         if self.model is not None:
             self.model.mute(finding.rule, finding.node)
 
+    def _on_selection_changed(self) -> None:
+        """Follows the canvas: the newest invocation of the node that is selected there."""
+        items = self.workspace.selection.items if self.workspace is not None else ()
+        record = self.record
+        if len(items) != 1 or self.model is None or (record is not None and items[0] == _top(record)):
+            return
+        records = self.model.inspection.run.records
+        found = next((key for key in reversed(self._listed) if _top(records[key]) == items[0]), None)
+        if found is not None:
+            self.show_invocation(found)
+
     def _on_box_activated(self, index: int) -> None:
         self.show_invocation(str(self.box.itemData(index)))
         if self.workspace is not None and self.record is not None:
-            node = self.record.inside[0] if self.record.inside else self.record.node
-            self.workspace.selection.reveal(node)
+            self.workspace.selection.reveal(_top(self.record))
 
     def _on_calls_activated(self, index: int) -> None:
         self._call = index
@@ -407,6 +418,11 @@ class ContextPanel(Panel):
             self.workspace.run.failed_to_start.emit(
                 tr("The file {path} cannot be written: {error}").format(path=path, error=error.strerror or error)
             )
+
+
+def _top(record: ContextRecord) -> str:
+    """The node of the drawing that an invocation belongs to: of one inside a sub-workflow, that around it."""
+    return record.inside[0] if record.inside else record.node
 
 
 def _named(column: Column, title: str) -> Column:

@@ -113,8 +113,11 @@ def implicit(record: ContextRecord) -> Column:
     """What was passed along."""
     passed = tuple(record.implicit_out)
     hint = tr("Nothing was passed along.") if record.status != "running" else tr("Nothing yet.")
-    groups = (Group(tr("Conversation"), tr("as it was given"), passed) if passed else Group("", hint=hint),)
-    return Column(tr("Returned implicitly"), tr("Passed along without being asked for"), groups)
+    groups = [Group(tr("Conversation"), tr("as it was given"), passed) if passed else Group("", hint=hint)]
+    for source in dict.fromkeys(item.origin_ref for item in record.written):
+        where = tr("to the session") if source == "session" else tr("to {name}").format(name=source)
+        groups.append(Group(tr("History written"), where, tuple(i for i in record.written if i.origin_ref == source)))
+    return Column(tr("Returned implicitly"), tr("Passed along without being asked for"), tuple(groups))
 
 
 def hidden(inspection: Inspection, record: ContextRecord) -> Column:

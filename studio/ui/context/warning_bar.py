@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from studio.debugger.context.fixes import ContextFix
 from studio.debugger.context.items import Finding
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -21,8 +22,8 @@ _LOOKS = {"error": ("circle-x", "fail"), "warning": ("triangle-alert", "wait"), 
 class WarningBar(QWidget):
     """Hidden while there is nothing to say."""
 
-    fix_chosen = Signal(object)
-    """A :class:`Finding` whose quick fix the user wants."""
+    fix_chosen = Signal(object, object)
+    """A :class:`ContextFix` that the user wants, and the :class:`Finding` that it is for."""
     mute_chosen = Signal(object)
     shown_changed = Signal()
     """Another finding is shown."""
@@ -32,7 +33,7 @@ class WarningBar(QWidget):
         self._theme = theme
         self._findings: Sequence[Finding] = ()
         self._at = 0
-        self._fixes: dict[str, str] = {}
+        self._fixes: Callable[[Finding], Sequence[ContextFix]] = lambda _found: ()
         self.icon = IconLabel(theme, "triangle-alert", 16, "wait_t")
         self.text = Prose(theme, "", "body", "text", 17)
         self.why = Prose(theme, "", "small", "muted", 15)
@@ -41,12 +42,13 @@ class WarningBar(QWidget):
         self.next = Button(theme, "", "chevron-right", "plain", small=True)
         self.previous.setAccessibleName(tr("Previous warning"))
         self.next.setAccessibleName(tr("Next warning"))
-        self.fix = Button(theme, "", small=True)
+        self.fix, self.other_fix = Button(theme, "", small=True), Button(theme, "", small=True)
         self.mute = Button(theme, "", kind="plain", small=True)
         self._lay_out()
         self.previous.clicked.connect(lambda: self._go(-1))
         self.next.clicked.connect(lambda: self._go(1))
-        self.fix.clicked.connect(lambda: self.fix_chosen.emit(self.current))
+        self.fix.clicked.connect(lambda: self._choose_fix(0))
+        self.other_fix.clicked.connect(lambda: self._choose_fix(1))
         self.mute.clicked.connect(lambda: self.mute_chosen.emit(self.current))
         self.hide()
 
@@ -55,8 +57,10 @@ class WarningBar(QWidget):
         """What is shown."""
         return self._findings[self._at] if self._findings else None
 
-    def show_findings(self, findings: Sequence[Finding], name: str, fixes: dict[str, str]) -> None:
-        """``name`` of the node for *Mute for …*; ``fixes``: texts of quick fixes by rule."""
+    def show_findings(
+        self, findings: Sequence[Finding], name: str, fixes: Callable[[Finding], Sequence[ContextFix]]
+    ) -> None:
+        """``name`` of the node for *Mute for …*; ``fixes``: the ways out of a finding, at most two."""
         kept = self.current
         same = [at for at, f in enumerate(findings) if kept is not None and (f.rule, f.text) == (kept.rule, kept.text)]
         self._findings, self._fixes = findings, fixes
@@ -84,8 +88,14 @@ class WarningBar(QWidget):
         texts.addWidget(self.text)
         texts.addWidget(self.why)
         row.addLayout(texts, 1)
-        for widget in (self.place, self.previous, self.next, self.fix, self.mute):
+        for widget in (self.place, self.previous, self.next, self.fix, self.other_fix, self.mute):
             row.addWidget(widget)
+
+    def _choose_fix(self, at: int) -> None:
+        found = self.current
+        ways = self._fixes(found) if found is not None else ()
+        if at < len(ways):
+            self.fix_chosen.emit(ways[at], found)
 
     def _go(self, by: int) -> None:
         self._at = (self._at + by) % len(self._findings)
@@ -108,8 +118,10 @@ class WarningBar(QWidget):
         self.place.setText(tr("{at} of {all}").format(at=self._at + 1, all=len(self._findings)))
         for widget in (self.place, self.previous, self.next):
             widget.setVisible(many)
-        fix = self._fixes.get(found.rule, "")
-        self.fix.setText(fix)
-        self.fix.setAccessibleName(fix)
-        self.fix.setVisible(bool(fix))
+        ways = self._fixes(found)
+        for at, button in enumerate((self.fix, self.other_fix)):
+            text = tr(ways[at].text) if at < len(ways) else ""
+            button.setText(text)
+            button.setAccessibleName(text)
+            button.setVisible(bool(text))
         self.update()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -12,16 +11,18 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
 from studio.agents.messages import ApprovalRequest, ToolCall
+from studio.bridge.request_views import last_approved
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of, path_names
+from studio.ui.requests.arguments import Separator, argument_row, arguments_of
 from studio.ui.requests.form import ObjectValue, make_value, with_defaults
 from studio.ui.requests.values import MISSING, ChoiceValue, JsonValue, NumberValue, TextValue, ValueField, Wrong
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
-from studio.ui.widgets.labels import IconLabel, Label, Prose
+from studio.ui.widgets.labels import IconLabel, Prose
 
 
 class RequestCard(QFrame):
@@ -99,18 +100,6 @@ class RequestCard(QFrame):
             self.update()
 
 
-class Separator(QWidget):
-    """A line of one pixel."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setFixedHeight(1)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        QPainter(self).fillRect(self.rect(), self._theme.color("line"))
-
-
 def mono(theme: Theme, text: str) -> str:
     """A text in code type, as HTML."""
     size = theme.font("code-small").pixelSize()
@@ -130,9 +119,12 @@ class QuestionCard(RequestCard):
         if view.schema is not None:
             kind = mono(theme, view.answer_type)
             self.subtitle.set_html(self.subtitle.plain, f"{escape(tr('Answer type'))} {kind} · {escape(step)}")
-        question = Prose(theme, view.question, "body", "text", 17)
-        question.setContentsMargins(12, 9, 12, 0)
-        self.column.addWidget(question)
+        if view.kind == "call" and isinstance(view.data, ToolCall):
+            self._add_arguments(view.data)
+        else:
+            question = Prose(theme, view.question, "body", "text", 17)
+            question.setContentsMargins(12, 9, 12, 0)
+            self.column.addWidget(question)
         self.field: ValueField = self._make_field()
         if isinstance(self.field, ObjectValue):
             self.column.addWidget(self.field)
@@ -143,6 +135,11 @@ class QuestionCard(RequestCard):
         self.field.changed.connect(self._on_field_changed)
         self.field.left.connect(self._on_field_left)
         self.column.addSpacing(11)
+
+    def _add_arguments(self, call: ToolCall) -> None:
+        """What the call says: without it nobody can give its result."""
+        for name, value in arguments_of(call.arguments).items():
+            self.column.addWidget(argument_row(self.theme, name, value))
 
     def draft(self) -> object:
         return self.field.value()
@@ -155,6 +152,8 @@ class QuestionCard(RequestCard):
 
     def _type_words(self) -> str:
         view = self.view
+        if view.kind == "call":
+            return tr("Call that you run")
         plain = {"text": tr("a text"), "bool": tr("yes or no"), "number": tr("a number"), "choice": tr("a choice")}
         return tr("Answer type {type}").format(type=plain.get(view.answer_type, view.answer_type))
 
@@ -223,14 +222,16 @@ class ApprovalCard(RequestCard):
         self._changed = Prose(theme, told, "small", "wait_t", 15)
         self._changed.setContentsMargins(10, 5, 10, 0)
         self.column.addWidget(self._changed)
+        self._before = last_approved(workspace.run.events, view.node, tool)
         self._choice: bool | None = None
         buttons = self._make_buttons()
         self._show_arguments(arguments_of(call.arguments if call is not None else "{}"))
         self.column.addLayout(buttons)
         hint = tr("If you refuse, the tool does not run and {name} is told so.").format(name=self.node_name)
         prose = Prose(theme, hint, "small", "muted", 15)
-        prose.setContentsMargins(10, 0, 10, 9)
+        prose.setContentsMargins(10, 0, 10, 6)
         self.column.addWidget(prose)
+        self.column.addLayout(self._make_links())
         begun = workspace.run.answer_drafts.get(view.request)
         if isinstance(begun, bool):
             self.choose(begun)
@@ -275,7 +276,7 @@ class ApprovalCard(RequestCard):
                 row.hide()
                 row.deleteLater()
         for name, value in arguments.items():
-            self._rows.addWidget(self._argument(name, value))
+            self._rows.addWidget(argument_row(self.theme, name, value, self._news(name, value)))
         self._changed.setVisible(self.arguments is not None)
         words = tr("Approve") if self.arguments is None else tr("Call with these")
         self.approve.setText(words)
@@ -301,29 +302,15 @@ class ApprovalCard(RequestCard):
         else:
             super().keyPressEvent(event)
 
-    def _argument(self, name: str, value: object) -> QWidget:
-        made = QWidget()
-        outer = QVBoxLayout(made)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        row = QHBoxLayout()
-        row.setContentsMargins(10, 5, 10, 5)
-        row.setSpacing(8)
-        title = Label(self.theme, name, "code-small", "muted")
-        title.setFixedWidth(84)
-        title.setToolTip(name)
-        title.setMinimumHeight(17)
-        row.addWidget(title, 0, Qt.AlignmentFlag.AlignTop)
-        if isinstance(value, list) and value and all(isinstance(v, str) for v in value) and len(value) <= 20:
-            value = "\u2003".join(f"{i}\u2009{v}" for i, v in enumerate(value, 1))
-        if isinstance(value, str):
-            row.addWidget(Prose(self.theme, value, "body", "text", 17), 1)
-        else:
-            text = json.dumps(value, ensure_ascii=False, indent=1 if isinstance(value, dict | list) else None)
-            row.addWidget(Prose(self.theme, text, "code-small", "text", 17), 1)
-        outer.addLayout(row)
-        outer.addWidget(Separator(self.theme))
-        return made
+    def _news(self, name: str, value: object) -> Sequence[object] | None:
+        """What is new in an argument since the last approval: items of a list, or the whole value; None: nothing."""
+        before = self._before
+        if before is None or before.get(name) == value:
+            return None
+        known = before.get(name)
+        if isinstance(value, list) and isinstance(known, list):
+            return [item for item in value if item not in known] or None
+        return [value]
 
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -337,21 +324,27 @@ class ApprovalCard(RequestCard):
             button.clicked.connect(lambda _=False, a=approved: self.choose(a))
             row.addWidget(button)
         row.addStretch(1)
-        self.edit = Button(self.theme, "", "pencil", "plain", small=True)
-        self.edit.setToolTip(tr("Change the arguments…"))
-        self.edit.setAccessibleName(tr("Change the arguments…"))
+        return row
+
+    def _make_links(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 0, 10, 9)
+        row.setSpacing(8)
+        self.edit = Button(self.theme, tr("Change the arguments…"), kind="link")
         self.edit.clicked.connect(self._ask_arguments)
         row.addWidget(self.edit)
+        row.addStretch(1)
+        self.why = why_button(self.theme, self.workspace, self.view)
+        row.addWidget(self.why)
         return row
 
 
-def arguments_of(text: str) -> Mapping[str, object]:
-    """The arguments of a call; text that is no JSON object is shown as it is."""
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {tr("arguments"): text}
-    return value if isinstance(value, dict) else {tr("arguments"): value}
+def why_button(theme: Theme, workspace: Workspace, view: RequestView) -> Button:
+    """Shows what the node that asks has seen."""
+    made = Button(theme, tr("Why is this asked?"), kind="link")
+    made.setToolTip(tr("Show what the node saw before it asked"))
+    made.clicked.connect(lambda: workspace.selection.command_requested.emit("why_asked", view.request))
+    return made
 
 
 def make_card(theme: Theme, workspace: Workspace, view: RequestView) -> RequestCard:

@@ -42,6 +42,9 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
         case ev.ModelCallStarted():
             count = counted(len(event.messages), tr("1 message"), tr("{count} messages"))
             return tr("{count} to {model}").format(count=count, model=event.model or tr("the model"))
+        case ev.HistoryWritten():
+            count = counted(len(event.messages), tr("1 message"), tr("{count} messages"))
+            return tr("{count} to {history}").format(count=count, history=event.source)
         case ev.LinePrinted():
             return event.text
         case ev.ModelCallFinished(error=""):

@@ -10,6 +10,7 @@ from studio.agents.messages import Message
 from studio.debugger.overrides import Mock
 from studio.document.lines import name_of, pairs
 from studio.document.model import AgentNode
+from studio.ui.context import ContextPanel
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
@@ -233,6 +234,21 @@ def _failure_details(window: MainWindow, page: WorkflowPage, _item: str) -> None
         ).open()  # fmt: skip
 
 
+def _why_asked(window: MainWindow, page: WorkflowPage, request: str) -> None:
+    """Shows in the context inspector the invocation that raised a request."""
+    run = page.workspace.run
+    asked = next((r for r in run.requests if r.request == request), None)
+    if asked is None:
+        return
+    shown = window.sides.show_panel("context")
+    views = [v for v in run.invocations.values() if asked.path or v.superstep == asked.superstep]
+    path = asked.path or (asked.node,)
+    found = next((v for v in reversed(views) if (*v.inside, v.node) == path), None)
+    found = found or next((v for v in reversed(views) if v.node == asked.node), None)
+    if found is not None and isinstance(shown, ContextPanel):
+        shown.show_invocation(found.invocation)
+
+
 _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "breakpoint": _breakpoint,
     "run_to": _run_to,
@@ -246,5 +262,6 @@ _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "conversation": _conversation,
     "tool_result": _tool_result,
     "failure": _failure,
+    "why_asked": _why_asked,
     "failure_details": _failure_details,
 }

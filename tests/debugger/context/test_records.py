@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from studio.agents.messages import ToolCall, assistant, user
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from studio.agents.context_providers import HistoryProvider
+from studio.agents.messages import Message, ToolCall, assistant, user
 from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
@@ -15,6 +20,7 @@ from studio.engine import events as ev
 
 from tests.debugger.context.runs import agent, code, drawn, function, inspected, record
 from tests.debugger.graphs import Bench, until
+from tests.fakes.scripted_client import ScriptedError
 
 TWO = drawn("writer", "editor", edges=[("writer", "editor")])
 
@@ -137,3 +143,34 @@ async def test_a_session_warns_of_half_a_turn_before_the_call_also_while_a_break
     run.continue_()
     await run.ended()
     assert len(bench.kinds(ev.RunWarned)) == 1
+
+
+async def test_what_a_turn_leaves_in_its_history() -> None:
+    a = agent("writer", "A draft.", "Better.")
+    inspection = await inspected(drawn("writer"), WorkflowBuilder(a, name="t").build(), "Write.", "Again.")
+    first, second = inspection.run.records.values()
+    assert [(i.role, i.text, i.origin_ref) for i in first.written] == [
+        ("user", "Write.", "session"),
+        ("assistant", "A draft.", "session"),
+    ]
+    assert [i.text for i in second.written] == ["Again.", "Better."], "what is known already is not written again"
+
+
+async def test_a_turn_that_failed_writes_no_history_and_other_histories_are_named() -> None:
+    class Audit(HistoryProvider):
+        async def get_messages(self, session: Session, state: dict[str, Any]) -> list[Message]:
+            return []
+
+        async def save_messages(self, session: Session, messages: Sequence[Message], state: dict[str, Any]) -> None:
+            state["count"] = len(messages)
+
+    audit = Audit("audit", load=False, store_inputs=False)
+    a = agent("writer", "A draft.", {"error": "down"}, providers=(audit,))
+    plan = WorkflowBuilder(a, name="t").build()
+    inspection = await inspected(drawn("writer"), plan, "Write.")
+    assert [(i.text, i.origin_ref) for i in record(inspection, "writer").written] == [
+        ("Write.", "session"), ("A draft.", "session"), ("A draft.", "audit"),
+    ]  # fmt: skip
+    with pytest.raises(ScriptedError):
+        await inspected(drawn("writer"), plan, "Again.")
+    assert a.session.messages[-1].text == "A draft."

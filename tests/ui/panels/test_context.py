@@ -14,6 +14,7 @@ from studio.agents.messages import AgentReply, AgentResponse, Message, assistant
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.context.items import Item
+from studio.document.commands import set_fields
 from studio.document.model import AgentNode
 from studio.engine import events as ev
 from studio.ui.context import ContextPanel
@@ -91,6 +92,26 @@ def test_another_invocation_reveals_its_node(panel: ContextPanel, workspace: Wor
     assert workspace.selection.items == ("planner",)
 
 
+def test_the_node_that_is_selected_on_the_canvas_is_followed(panel: ContextPanel, workspace: Workspace) -> None:
+    workspace.selection.select(("planner",))
+    assert panel.box.currentText() == "Planner · superstep 1"
+    workspace.selection.select(("planner", "market"))
+    workspace.selection.select(("publisher",))
+    assert panel.box.currentText() == "Planner · superstep 1", "of a node that did not run there is nothing to show"
+    workspace.selection.select(("market",))
+    assert panel.box.currentText() == "Market research · superstep 2"
+    panel.set_workspace(None)
+    workspace.selection.select(("planner",))
+    panel.set_workspace(workspace)
+
+
+def test_the_history_that_a_turn_wrote(panel: ContextPanel, run: FakeRun, qtbot: QtBot) -> None:
+    run._views.fold(ev.HistoryWritten(2, "market", "m", "session", (QUESTION, DRAFT)))
+    run.updated.emit(RunUpdate(events=1))
+    qtbot.waitUntil(lambda: len(shown(panel, 2)) == 2)
+    assert shown(panel, 2)[1] == ("History written", "to the session", [QUESTION.text, DRAFT.text])
+
+
 def test_who_has_a_fact(panel: ContextPanel) -> None:
     panel.search.setText("three topics: MARKET, technology, policy.")
     model = panel.facts.model
@@ -129,6 +150,15 @@ def test_muting_is_kept_for_the_workflow(panel: ContextPanel, qtbot: QtBot, work
 
 def test_the_fix_is_one_step_of_the_document(panel: ContextPanel, workspace: Workspace) -> None:
     assert panel.warnings.fix.text() == "Use last reply only"
+    assert not panel.warnings.other_fix.isVisible()
+    edit = set_fields(workspace.document.workflow, "market", {"session": "shared"})
+    workspace.document.execute(edit, "Share a session")
+    panel.refresh()
+    assert panel.warnings.other_fix.text() == "Own session"
+    panel.warnings.other_fix.click()
+    market = workspace.document.workflow.node("market")
+    assert isinstance(market, AgentNode)
+    assert (market.session, panel.warnings.other_fix.isVisible()) == (None, False)
     panel.warnings.fix.click()
     node = workspace.document.workflow.node("market")
     assert isinstance(node, AgentNode)

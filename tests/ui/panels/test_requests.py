@@ -12,7 +12,8 @@ from studio.agents.messages import ApprovalRequest, ToolCall
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
 from studio.ui.requests import RequestsPanel
-from studio.ui.requests.card import ApprovalCard, QuestionCard, arguments_of
+from studio.ui.requests.arguments import arguments_of
+from studio.ui.requests.card import ApprovalCard, QuestionCard
 from studio.ui.requests.form import ObjectValue, make_value, title_of
 from studio.ui.requests.values import (
     MISSING,
