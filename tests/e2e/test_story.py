@@ -103,9 +103,11 @@ def stop_before_the_join(person: Editor) -> None:
     studio.wait(f"{RUN}.sentence == 'Paused before superstep 4 — breakpoint on Join'", 60)
     assert studio.ask(f"sorted(q.source for q in {RUN}.queued)") == sorted(PATH[2])
     studio.click("Debug")
-    studio.wait("find('Queued messages', 'DebugPanel') is not None")
-    x, y, width, height = studio.ask("find('Queued messages', 'DebugPanel')")
-    person.display.click(x + width, y + height + 60)
+    panel = "window.sides.debug"
+    studio.wait(f"{panel}.queued.isVisible() and {panel}.queued_model.rowCount() == 3")
+    row = f"rect({panel}.queued.viewport(), {panel}.queued.visualRect({panel}.queued_model.index(1, 0)))"
+    x, y, width, height = studio.ask(row)
+    person.display.click(x + width // 2, y + height // 2)
     studio.wait("window.page.workspace.selection.message is not None")
     studio.wait("find('Keep edit', 'InspectorPanel') is not None")
     person.shot("b-debug-dark")
@@ -122,7 +124,7 @@ def edit_a_finding(person: Editor) -> None:
     studio.wait(f"any(q.text == {EDITED!r} for q in {RUN}.queued if q.message == {message!r})")
     keys("F5")
     studio.wait(f"{RUN}.sentence == 'Paused before superstep 5 — breakpoint on Writer'", 60)
-    assert studio.ask(f"[b.name for b in {RUN}.branches if b.run == max(c.run for c in {RUN}.branches)]") == [
+    assert studio.ask(f"[b.name for b in {RUN}.branches if b.number == max(c.number for c in {RUN}.branches)]") == [
         "main", "Fork A",
     ]  # fmt: skip
 

@@ -9,8 +9,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from studio.agents.messages import Message, ToolCall, ToolResult
+from studio.agents.messages import ApprovalResponse, Message, ToolCall, ToolResult
 from studio.ui.paint.numbers import count_text
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 
@@ -198,4 +199,7 @@ def said(message: Message) -> str:
             parts.append(f"{part.name}({part.arguments})")
         elif isinstance(part, ToolResult):
             parts.append(str(part.result if part.error is None else part.error))
+        elif isinstance(part, ApprovalResponse):
+            changed = tr("changed the call of {tool}").format(tool=part.call.name)
+            parts.append(tr("approved") if part.approved else tr("refused") if part.instead is None else changed)
     return ", ".join(parts) or "–"

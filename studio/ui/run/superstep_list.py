@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from studio.ui.paint import draw_badge
@@ -232,6 +232,17 @@ class _Header(QWidget):
         painter.drawText(QPoint(self.width() - 12 - metrics.horizontalAdvance(time), baseline), time)
 
 
+class _View(QListView):
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt makes the first row the current one when the focus comes and none is: nobody chose that."""
+        none = not self.currentIndex().isValid()
+        self.selectionModel().blockSignals(none)
+        super().focusInEvent(event)
+        if none:
+            self.selectionModel().clearCurrentIndex()
+        self.selectionModel().blockSignals(False)
+
+
 class SuperstepList(QWidget):
     """Header and list. ``chosen`` gives the number of a superstep, 0 for the outputs."""
 
@@ -243,7 +254,7 @@ class SuperstepList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(_Header(theme, self))
-        self.view = QListView(self)
+        self.view = _View(self)
         self.view.setAccessibleName(tr("Supersteps"))
         self.view.setMouseTracking(True)
         self.view.setUniformItemSizes(False)

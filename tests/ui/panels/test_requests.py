@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
-from studio.agents.messages import ApprovalRequest, ToolCall
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
+from studio.bridge.request_views import last_approved
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
+from studio.engine.events import RequestAnswered
 from studio.ui.requests import RequestsPanel
 from studio.ui.requests.arguments import arguments_of
 from studio.ui.requests.card import ApprovalCard, QuestionCard
@@ -26,6 +29,7 @@ from studio.ui.requests.values import (
     Wrong,
 )
 from studio.ui.theme import Theme
+from studio.ui.widgets.labels import Prose
 from tests.ui.panels.fake_run import FakeRun
 
 Show = Callable[..., Any]
@@ -255,3 +259,48 @@ def test_arguments_are_changed_and_approved_with_the_change(
     again = ApprovalCard(theme, workspace, approval())
     qtbot.addWidget(again)
     assert again.draft() == {"arguments": changed}
+
+
+def test_what_is_new_since_the_last_approval_is_marked(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    view = approval()
+    assert isinstance(view.data, ApprovalRequest)
+    call = view.data.call
+    before = replace(call, call_id="c0", arguments='{"topics": ["Market"], "depth": "two pages"}')
+    for said in (ApprovalResponse("a0", True, before), ApprovalResponse("a9", False, replace(call, arguments="{}"))):
+        run.events.append(RequestAnswered(0.0, said.id, view.node, said))
+    card = ApprovalCard(theme, workspace, view)
+    qtbot.addWidget(card)
+    told = [prose.plain for prose in card.findChildren(Prose)]
+    assert "two pages" in told, "what is as it was is not marked"
+    assert any(text.endswith("(new since your last approval)") for text in told if text.startswith("1"))
+    asked: list[tuple[str, str]] = []
+    workspace.selection.command_requested.connect(lambda *words: asked.append(words))
+    card.why.click()
+    assert asked == [("why_asked", view.request)]
+
+
+def test_only_what_a_person_let_run_is_the_last_approval() -> None:
+    call = ToolCall("c", "t", '{"a": 1}')
+    made = replace(call, call_id="c2", arguments='{"a": 2}')
+    changed = ApprovalResponse("x", False, call, instead=made)
+    events = [
+        RequestAnswered(0.0, "x", "n", ApprovalResponse("x", True, call)),
+        RequestAnswered(0.0, "y", "n", changed),
+        RequestAnswered(0.0, "z", "n", ApprovalResponse("z", False, replace(call, arguments='{"a": 3}'))),
+        RequestAnswered(0.0, "o", "other", ApprovalResponse("o", True, replace(call, arguments='{"a": 4}'))),
+    ]
+    assert last_approved(events, "n", "t") == {"a": 2}
+    assert last_approved(events[:1], "n", "t") == {"a": 1}
+    assert last_approved(events, "n", "another") is None
+
+
+def test_a_call_that_a_person_runs_shows_its_arguments(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    call = ToolCall("c", "ask_editor", '{"question": "Cover it?"}')
+    card = QuestionCard(theme, workspace, RequestView("r", "planner", "call", "Give", "text", data=call, superstep=6))
+    qtbot.addWidget(card)
+    assert "Cover it?" in [prose.plain for prose in card.findChildren(Prose)]
+    assert card.subtitle.plain == "Call that you run · superstep 6"

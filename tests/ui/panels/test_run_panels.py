@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
@@ -135,6 +137,18 @@ def test_an_older_superstep_stays_shown(show: Show, workspace: Workspace, run: F
     run.supersteps.append(SuperstepView(5, 41.0, 42.0, []))
     run.tell(supersteps=frozenset({5}))
     assert panel.shown_superstep == 5, "choosing the newest one follows again"
+
+
+def test_the_focus_alone_chooses_no_superstep(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    panel = show(RunPanel)
+    panel.list.view.reset()  # as when other rows come for a new run
+    panel.list.view.setFocus()
+    QApplication.sendEvent(panel.list.view, QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    assert panel.shown_superstep == 3
+    run.supersteps.append(SuperstepView(4, 40.0, 41.0, ["i5"]))
+    run.tell(supersteps=frozenset({4}))
+    assert panel.shown_superstep == 4, "the newest one is still followed"
 
 
 def test_a_failed_node_comes_to_the_front_and_can_be_retried(
