@@ -121,10 +121,15 @@ class SuperstepDelegate(QStyledItemDelegate):
         painter.setFont(body)
         painter.setPen(theme.color("text"))
         room = bars.left() - 8 - rect.left() - 60
-        painter.drawText(QPoint(rect.left() + 60, baseline), metrics.elidedText(row.title, _ELIDE, room))
+        upper, lower = rect.top() + theme.length(14), rect.top() + theme.length(28)
+        title = metrics.elidedText(row.title, _ELIDE, room)
+        painter.drawText(QPoint(rect.left() + 60, upper if row.usage else baseline), title)
         self._paint_bars(painter, bars, row)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
+        if row.usage:
+            used = QFontMetrics(small).elidedText(row.usage, _ELIDE, room)
+            painter.drawText(QPoint(rect.left() + 60, lower), used)
         painter.drawText(QPoint(rect.right() - 9 - time_width, baseline), row.time)
 
     def _bars_rect(self, rect: QRect, time_width: int) -> QRect:
