@@ -17,7 +17,9 @@ from studio.checkpoints.store import StoreError, UnknownType, UnusableStore
 
 _Given = TypeVar("_Given")
 
-VERSION = 3
+VERSION = 4
+_READABLE = 3
+"""The oldest version that this program reads; the first checkpoint whose row waits makes it :data:`VERSION`."""
 _APPLICATION = 0x53555053
 _BRIEF = 0.004
 """Seconds to wait for another process's lock on the loop; longer waits go to a thread."""
@@ -32,13 +34,13 @@ _UNREADABLE = (ValueError, LookupError, AttributeError, TypeError, RecursionErro
 
 _SCHEMA = """
 CREATE TABLE entry (id INTEGER PRIMARY KEY, parent, head BLOB, body NOT NULL);
-INSERT INTO entry VALUES (0, NULL, NULL, 0);
+INSERT INTO entry VALUES (0, 0, NULL, 0);
 CREATE TABLE checkpoint (hash INTEGER PRIMARY KEY, entry INTEGER NOT NULL, rest NOT NULL);
 CREATE TABLE origin (id INTEGER PRIMARY KEY, run TEXT NOT NULL, workflow TEXT NOT NULL, signature TEXT NOT NULL);
 """
 """``entry`` is the append-only log, see ``packing.py``; checkpoints stand in it too (with a ``head``), so that a
 superstep writes to the end of one table. ``parent`` of a checkpoint is an entry, or the id of one that is elsewhere.
-Entry 0 counts removals. ``checkpoint`` finds an entry by id, see ``keys.py``."""
+Entry 0 counts removals. ``checkpoint`` finds an entry by id, see ``index.py``; entry 0 says how far it goes."""
 
 _RUN_SCHEMA = """
 CREATE TABLE run (
@@ -125,9 +127,9 @@ def _known_version(connection: sqlite3.Connection, path: str | Path) -> int:
         connection.execute("ROLLBACK")
     if application != _APPLICATION and (version or tables):
         raise UnusableStore(f"{path} is a database of another program; nothing of it was changed", "foreign")
-    if 0 < version < VERSION:
+    if 0 < version < _READABLE:
         text = f"{path} has version {version} of the format, written by an early version of the program"
-        raise UnusableStore(f"{text}; this one reads version {VERSION}", "older", version)
+        raise UnusableStore(f"{text}; this one reads version {_READABLE} and later", "older", version)
     if version > VERSION:
         text = f"{path} has version {version} of the format; this program reads version {VERSION}"
         raise UnusableStore(f"{text}. Update the program to open it", "newer", version)
@@ -162,7 +164,8 @@ class Database:
         self.lock = asyncio.Lock()
         """Held while a transaction waits or works in a thread."""
         self._has_runs = False
-        self._version = self._removals = -1
+        self.version = self._removals = -1
+        """Changes when another connection writes; as of the last call of :meth:`removed_elsewhere`."""
         self._seen: int = self.execute("PRAGMA data_version").fetchone()[0]
         self._saves = 0
         self._folding: asyncio.Task[None] | None = None
@@ -251,6 +254,12 @@ class Database:
         """Whether the marks of this file have tags."""
         return any(row[1] == "tags" for row in self.execute("PRAGMA table_info(mark)"))
 
+    def make_current(self, entry: int) -> None:
+        """The file is of this version from now on, within a transaction: the checkpoint at ``entry`` has no row yet."""
+        if self.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+            self.execute("UPDATE entry SET parent=? WHERE id=0", (entry - 1,))
+            self.execute(f"PRAGMA user_version={VERSION}")
+
     def make_runs(self) -> None:
         """Makes the tables of runs within a transaction, unless they are there."""
         if not self.has_runs:
@@ -259,14 +268,14 @@ class Database:
     def removed_elsewhere(self) -> bool:
         """Whether another connection removed entries since the last call, so that remembered ids may be gone."""
         version = self.execute("PRAGMA data_version").fetchone()[0]
-        if version == self._version:
+        if version == self.version:
             return False
         row = self.execute("SELECT body FROM entry WHERE id=0").fetchone()
         if row is None:
             raise UnusableStore(f"{self.path} is damaged: its first entry is missing", "damaged")
         removals = row[0]
-        first, changed = self._version < 0, removals != self._removals
-        self._version, self._removals = version, removals
+        first, changed = self.version < 0, removals != self._removals
+        self.version, self._removals = version, removals
         return changed and not first
 
     def written_elsewhere(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from studio.checkpoints.bodies import Bodies, parsed, written
 from studio.checkpoints.database import Database
+from studio.checkpoints.index import Index
 from studio.checkpoints.packing import dumps
 
 _REFERENCE = re.compile(r'\{"[#@]":(\d+)\}')
@@ -25,6 +26,7 @@ def remove(database: Database, bodies: Bodies, numbers: Mapping[int, str]) -> in
     """
     if not numbers:
         return 0
+    Index(database).complete()  # numbers of entries at the end may be given again: none may wait before the mark
     needed = _detach(database, bodies, numbers)
     database.execute("CREATE TEMP TABLE IF NOT EXISTS gone (entry INTEGER PRIMARY KEY)")
     database.execute("DELETE FROM gone")
@@ -32,7 +34,7 @@ def remove(database: Database, bodies: Bodies, numbers: Mapping[int, str]) -> in
     database.execute("DELETE FROM checkpoint WHERE entry IN (SELECT entry FROM gone)")
     database.execute("DELETE FROM entry WHERE id IN (SELECT entry FROM gone)")
     _sweep(database, needed)
-    database.execute("UPDATE entry SET body = body + 1 WHERE id=0")
+    database.execute("UPDATE entry SET body = body + 1, parent = (SELECT max(id) FROM entry) WHERE id=0")
     return len(numbers)
 
 

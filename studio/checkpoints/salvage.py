@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import struct
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import Any
 from studio.checkpoints import large_texts
 from studio.checkpoints.checkpoint import Checkpoint
 from studio.checkpoints.database import Database
+from studio.checkpoints.index import Index
+from studio.checkpoints.keys import parsed_head, rest_of
 from studio.checkpoints.marks import Mark
 from studio.checkpoints.runs import RunRecord
 from studio.checkpoints.sqlite import SqliteStore
@@ -158,11 +161,26 @@ def _copy(source: Path, target: Path) -> tuple[str, ...]:
             if not _copy_table(damaged, made.connection, table, key):
                 broken.append(table)
         made.execute("INSERT OR IGNORE INTO entry VALUES (0, NULL, NULL, 0)")
+        _find_again(made)
         made.execute("COMMIT")
         damaged.close()
         return tuple(broken)
     finally:
         made.connection.close()
+
+
+def _find_again(made: Database) -> None:
+    """Checkpoints get their rows from their own heads: the table that finds them may have lost them, the last have none
+    yet."""
+    index = Index(made)
+    for entry, head in made.execute("SELECT id, head FROM entry WHERE head IS NOT NULL").fetchall():
+        try:
+            number, rest = parsed_head(head)[0], rest_of(head)
+        except (struct.error, TypeError, ValueError, LookupError):
+            continue
+        if rest is not None:
+            index.add(number, entry, rest)
+    made.execute("UPDATE entry SET parent=(SELECT max(id) FROM entry) WHERE id=0")
 
 
 def _address(source: Path) -> str:

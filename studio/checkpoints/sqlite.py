@@ -17,7 +17,8 @@ from studio.checkpoints.bodies import Bodies
 from studio.checkpoints.checkpoint import Checkpoint, CheckpointInfo
 from studio.checkpoints.database import Database
 from studio.checkpoints.drafts import read_drafts, write_drafts
-from studio.checkpoints.keys import head_of, id_of, key_of, parsed_head
+from studio.checkpoints.index import Index
+from studio.checkpoints.keys import head_of, key_of, parsed_head
 from studio.checkpoints.large_texts import apart, has_large, keep, sweep, together
 from studio.checkpoints.listing import KINDS, described
 from studio.checkpoints.marks import Mark
@@ -30,7 +31,6 @@ from studio.checkpoints.upkeep import Upkeep
 
 _LOG = "INSERT INTO event (run, body) VALUES (?, ?)"
 _ADD = "INSERT INTO entry (parent, head, body) VALUES (?, ?, ?)"
-_FIND = "INSERT INTO checkpoint VALUES (?, ?, ?)"
 _RUN_FIELDS = tuple(field.name for field in fields(RunRecord))
 _RUN = ", ".join(_RUN_FIELDS)
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
@@ -50,6 +50,7 @@ class SqliteStore(Upkeep):
         self._hide = codec.hide
         self._packer = Packer(self._database, codec)
         self._bodies = Bodies(self._database, self._packer, codec.hide)
+        self._index = Index(self._database)
         self._numbers: dict[str, int] = {}
         self._origins: dict[tuple[str, str, str], int] = {}
 
@@ -87,15 +88,16 @@ class SqliteStore(Upkeep):
         body, base = self._bodies.write(c)
         size = database.added + len(body) + _ROW_BYTES
         key, rest = key_of(c.id)
-        head = head_of(key, _KIND[c.kind], self._origin(c), c.superstep, size, c.created, c.name)
+        later = isinstance(rest, bytes) and self._index.may_wait(key)
+        if not later and self._entry_of(c.id) is not None:
+            raise StoreError(f"A checkpoint with the id {c.id!r} is there already")
+        known = rest if later and isinstance(rest, bytes) else None
+        head = head_of(key, _KIND[c.kind], self._origin(c), c.superstep, size, c.created, c.name, known)
         number = database.execute(_ADD, (self._parent(c.parent), head, body)).lastrowid or 0
-        try:
-            database.execute(_FIND, (key, number, rest))
-        except sqlite3.IntegrityError:
-            if self._entry_of(c.id) is not None:
-                raise StoreError(f"A checkpoint with the id {c.id!r} is there already") from None
-            free = "(SELECT max(hash) + 1 FROM checkpoint)"
-            database.execute(f"INSERT INTO checkpoint VALUES ({free}, ?, ?)", (number, rest))
+        if known is None:
+            self._index.add(key, number, rest)
+        else:
+            self._index.add_later(key, number, known)
         self._bodies.keep(c.id, number, base)
         if len(self._numbers) >= _KEPT:
             self._numbers.clear()
@@ -114,6 +116,7 @@ class SqliteStore(Upkeep):
         """Numbers of entries are no longer valid."""
         self._packer.forget()
         self._bodies.forget()
+        self._index.forget()
         self._numbers.clear()
         self._origins.clear()
 
@@ -127,28 +130,14 @@ class SqliteStore(Upkeep):
         return id if number is None else number
 
     def _entry_of(self, id: str) -> int | None:
-        """The entry of a checkpoint. Where two ids have one number, the second is at the end of the table, and only the
-        head of its entry has its number."""
-        key, rest = key_of(id)
-        execute = self._database.execute
-        row = execute("SELECT entry, rest FROM checkpoint WHERE hash=?", (key,)).fetchone()
-        if row is None or row[1] == rest:
-            return None if row is None else int(row[0])
-        query = "SELECT c.entry, e.head FROM checkpoint c JOIN entry e ON e.id=c.entry WHERE c.rest=?"
-        found = (entry for entry, head in execute(query, (rest,)).fetchall() if parsed_head(head)[0] == key)
-        return next(found, None)
+        return self._index.entry_of(id)
 
     def _id_of(self, entry: int | str | None) -> str | None:
         """The id of the checkpoint at an entry; an id of another file as it is."""
         if not isinstance(entry, int):
             return entry
         row = self._one("SELECT head FROM entry WHERE id=?", (entry,))
-        if row is None:
-            return None
-        number = parsed_head(row[0])[0]
-        found = self._one("SELECT rest FROM checkpoint WHERE hash=? AND entry=?", (number, entry))
-        found = found or self._one("SELECT rest FROM checkpoint WHERE entry=?", (entry,))
-        return None if found is None else id_of(number, found[0])
+        return None if row is None else self._index.id_at(entry, row[0])
 
     def _origin(self, c: Checkpoint) -> int:
         """The row of run, workflow and signature, which many checkpoints share."""
@@ -189,12 +178,10 @@ class SqliteStore(Upkeep):
 
     async def infos(self, run: str | None = None) -> list[CheckpointInfo]:
         """See :meth:`studio.checkpoints.store.CheckpointStore.infos`."""
-        query = "SELECT e.id, e.parent, e.head, c.rest FROM checkpoint c CROSS JOIN entry e ON e.id=c.entry"
         async with self._database.reading():
             with uncollected():
-                rows = self._all(query, ())
+                rows = self._index.rows()
             origins = self._all_origins(run)
-            rows.sort()
             return described(rows, origins)
 
     def _all_origins(self, run: str | None) -> dict[int, tuple[str, str, str]]:
@@ -205,13 +192,18 @@ class SqliteStore(Upkeep):
         """See :meth:`studio.checkpoints.store.CheckpointStore.latest`."""
         async with self._database.reading():
             origins = self._all_origins(run)
-            query = "SELECT id, parent, head FROM entry WHERE head IS NOT NULL ORDER BY id DESC"
+            query = (
+                "SELECT e.id, e.parent, e.head, p.head FROM entry e LEFT JOIN entry p ON p.id=e.parent"
+                " WHERE e.head IS NOT NULL ORDER BY e.id DESC"
+            )
             if run is None:
                 query += " LIMIT 1"  # else the row before it is looked for, too: a cursor reads one ahead
-            for entry, parent, head in self._database.execute(query):
+            for entry, parent, head, before in self._database.execute(query):
                 _, kind, origin, superstep, size, created, name = parsed_head(head)
                 if origin in origins:
-                    id, above = self._id_of(entry) or "", self._id_of(parent)
+                    id = self._index.id_at(entry, head) or ""
+                    above = self._index.id_at(parent, before) if before is not None else None
+                    above = parent if isinstance(parent, str) else above
                     run, workflow, signature = origins[origin]
                     return CheckpointInfo(
                         id, above, run, workflow, signature, KINDS[kind], superstep, created, size, name

@@ -18,7 +18,7 @@ from tests.conformance.adapter import CaseRun
 from tests.conformance.random_cases import cases, pairs, sees_order
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
-CI, LONG = 400, 20_000
+CI, LONG = 450, 20_000
 """Graphs; of the CI's a few are not comparable, at least 300 always are."""
 
 Form = Mapping[str, Any]

@@ -33,7 +33,7 @@ from tests.debugger.graphs import until
 KILLS, LONG_KILLS = 20, 200
 GROWS = ("run", "answer", "fork", "edit", "resume")
 """Phases in which checkpoints are saved; the others either happened or did not."""
-_CUT = End("run", 4, only="INSERT INTO checkpoint")
+_CUT = End("run", 4, only="INSERT INTO entry (parent, head, body)")
 """Three checkpoints of the run are there."""
 
 
