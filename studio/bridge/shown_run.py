@@ -28,7 +28,7 @@ from studio.debugger.forks import QueueEdits
 from studio.debugger.session import RunSession
 from studio.debugger.states import ENDED, HALTED, RunState
 from studio.debugger.wording import state_sentence
-from studio.document.model import Workflow
+from studio.document.model import Node, Workflow
 from studio.engine.events import CheckpointSaved, Event
 
 
@@ -95,6 +95,10 @@ class ShownRun(QObject):
         self.shared_state: dict[str, Any] = views.shared_state
         self.state_history = views.state_history
         self.events: Sequence[Event] = views.events
+
+    def as_run(self, node: str) -> Node | None:
+        """A node as the run of this session has it; None where that is not known."""
+        return self._pinned.node(node) if self._pinned is not None else None
 
     @property
     def held_by(self) -> frozenset[str]:

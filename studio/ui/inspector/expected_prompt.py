@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,16 +10,19 @@ from studio.agents.messages import AgentResponse, Message, Text, user
 from studio.bridge.workspace import Workspace
 from studio.document.model import AgentNode
 from studio.engine.events import ModelCallStarted
+from studio.ui.inspector.prompt_layers import Ran, compacted, provided
 from studio.ui.text import tr
 
 CONTINUE = "please continue."
 """What the host adds for one call where a conversation must end on a user turn."""
+_DECIDES = ("instructions", "providers", "compaction", "context", "context_filter", "host", "trailing_user_turn")
+"""The fields of an agent that decide what it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """``messages`` with the instructions first. ``changed``: the context option was changed since, and is followed;
-    ``note`` says what cannot be known without a run."""
+    """``messages`` with the instructions first. ``changed``: something that decides was changed since, and is
+    followed; ``note`` says what cannot be known without a run."""
 
     messages: tuple[Message, ...]
     changed: bool = False
@@ -53,24 +57,65 @@ def incoming(workspace: Workspace, call: ModelCallStarted) -> AgentResponse | No
     return only if isinstance(only, AgentResponse) else None
 
 
-def expected(node: AgentNode, recorded: Sequence[Message], came: AgentResponse | None) -> Expected:
-    """Puts instructions and context as they are set now into what was sent then."""
-    texts = [node.instructions]
-    texts += [p.text for p in node.providers if p.kind == "text" and p.adds == "instructions"]
-    instructions = "\n".join(text for text in texts if text)
-    system = (Message("system", (Text(instructions),)),) if instructions else ()
-    notes = [tr("A provider runs code: what it adds is only known in a run.")] if _runs_code(node) else []
+def told_instructions(call: ModelCallStarted) -> str | None:
+    """The instructions that a call was made with, those of providers included; None in logs without them."""
+    try:
+        told = json.loads(call.settings)
+    except ValueError:
+        return None
+    found = told.get("instructions") if isinstance(told, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def expected(
+    node: AgentNode,
+    recorded: Sequence[Message],
+    came: AgentResponse | None,
+    then: AgentNode | None = None,
+    told: str | None = None,
+) -> Expected:
+    """What was sent then, with everything that was changed since followed as far as it can be known.
+
+    ``then``: the node as it was in the run (None: not known, taken as it is now); ``told``: the instructions of the
+    call. What code adds is taken from the run as long as the code is the same.
+    """
     sent = tuple(recorded)
-    now = _with_context(node, sent, came)
+    if then is not None and told is not None and _decides(then) == _decides(node):
+        notes = [tr("What code adds is taken from the last run.")] if _asks_code(node) else []
+        return Expected((*_system(told), *sent), False, " ".join((*notes, *_middleware_note(node))))
+    ran = Ran(then if then is not None else node, sent, told)
+    found = provided(node, ran)
+    plain = found.rest
+    now = _with_context(node, plain, came)
+    notes = [*found.notes, *_middleware_note(node)]
     if now is None:
-        now = sent
-        if node.context == "custom":
+        now = plain
+        if node.context == "custom" and (then is None or _filter(then) != _filter(node)):
             notes.append(tr("The filter is code: what it leaves now is only known in a run."))
-    return Expected((*system, *now), now != sent, " ".join(notes))
+    shown, note = compacted(node, (*found.messages, *now), ran)
+    notes += [note] if note else []
+    changed = shown != sent or (told is not None and "\n".join(found.instructions) != told)
+    return Expected((*_system("\n".join(found.instructions)), *shown), changed, " ".join(notes))
 
 
-def _runs_code(node: AgentNode) -> bool:
-    return bool(node.middleware) or any(p.kind == "code" for p in node.providers)
+def _decides(node: AgentNode) -> tuple[object, ...]:
+    return tuple(getattr(node, name) for name in _DECIDES)
+
+
+def _filter(node: AgentNode) -> tuple[object, ...]:
+    return node.context, node.context_filter
+
+
+def _system(instructions: str) -> tuple[Message, ...]:
+    return (Message("system", (Text(instructions),)),) if instructions else ()
+
+
+def _asks_code(node: AgentNode) -> bool:
+    return any(p.kind == "code" for p in node.providers)
+
+
+def _middleware_note(node: AgentNode) -> list[str]:
+    return [tr("Middleware is code: what it changes is only known in a run.")] if node.middleware else []
 
 
 def _with_context(node: AgentNode, sent: tuple[Message, ...], came: AgentResponse | None) -> tuple[Message, ...] | None:
