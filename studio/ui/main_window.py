@@ -178,7 +178,8 @@ class MainWindow(QMainWindow):
 
     def schedule_refresh(self, _changed: object = None) -> None:
         """Shows titles, actions and status again, once per turn of the loop."""
-        self._refresh_timer.start(0)
+        if not self._leaving:
+            self._refresh_timer.start(0)
 
     def refresh(self) -> None:
         """Shows titles, actions and status as they are now."""
@@ -243,7 +244,16 @@ class MainWindow(QMainWindow):
         paths = dict.fromkeys([*self._session, *(page.workspace.document.path for page in self.files.documents())])
         recent.keep_session([path for path in paths if path is not None])
         self.hide()
+        self._let_go()
         self.closed.emit()
+
+    def _let_go(self) -> None:
+        """The window outlives its workspaces by what it takes to stop their runs: nothing in it may ask them again."""
+        self._refresh_timer.stop()
+        self._watch(None)
+        self.sides.set_workspace(None)
+        for page in self.files.pages():
+            page.canvas.set_workspace(None)
 
     # ---- drops
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
@@ -462,3 +463,25 @@ def test_the_strip_opens_for_a_run_that_was_cut(
     dock.set_folded(True)
     run.updated.emit(RunUpdate(everything=True))
     assert dock.folded
+
+
+def test_a_closed_window_asks_nothing_of_workspaces_that_are_gone(
+    make_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.show_first([])
+    workspaces = [window.files.new().workspace for _ in range(2)]
+    workspaces[-1].document.execute(SetWorkflow({"name": "Brief"}), "Rename")
+    workspaces[-1].document.undo_stack.setClean()
+    window.schedule_refresh()
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    for workspace in workspaces:
+        workspace.run.state_changed.emit()  # runs end while their workspaces are being closed
+        workspace.setParent(None)
+        shiboken6.delete(workspace)
+    window.theme.changed.emit()
+    window.say("Everything has ended")
+    QApplication.sendPostedEvents()
+    QApplication.processEvents()
+    assert not window._refresh_timer.isActive()
