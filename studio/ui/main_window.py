@@ -28,6 +28,7 @@ from studio.ui.window import drops, memory
 from studio.ui.window.debug_flows import debug_command
 from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
 from studio.ui.window.drawing_functions import OUTLINE_KEEPS
+from studio.ui.window.field_keys import FieldKeys
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
@@ -38,7 +39,6 @@ from studio.ui.window.run_following import RunFollowing
 from studio.ui.window.sides import Sides
 from studio.ui.window.situation import checked_of, situation
 from studio.ui.window.status_texts import show_status
-from studio.ui.window.undo_keys import UndoKeys
 from studio.ui.window.workflow_page import WorkflowPage
 
 _COUNTS_MS = 150
@@ -77,7 +77,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(theme)
         self.setStatusBar(self.status)
         fill_menu_bar(self.menuBar(), self.actions_, late_menus(self.files))
-        self._undo_keys = UndoKeys(self)
+        self._field_keys = FieldKeys(self)
         self._refresh_timer = QTimer(self)
         self._refresh_timer.setSingleShot(True)
         self._refresh_timer.timeout.connect(self.refresh)

@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from studio.document import commands
 from studio.document.model import Place, Workflow
 from studio.ui.main_window import MainWindow
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.text_fields import LineField, TextBox
+from tests.ui.shell.still_run import StillRun
 
 MakeWindow = Callable[..., MainWindow]
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -71,3 +73,76 @@ def test_keys_act_on_the_text_only(window: MainWindow, qtbot: QtBot) -> None:
         assert [n.id for n in workflow(window).nodes] == nodes, name
         assert workflow(window).places == places, name
         assert page.workspace.selection.items == selected, name
+
+
+def composing(field: QWidget, candidate: str, commit: str = "") -> None:
+    """What an input method sends while a candidate is chosen, and when it is taken."""
+    event = QInputMethodEvent(candidate, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(field, event)
+
+
+def popup_field(window: MainWindow) -> QWidget:
+    assert window.page is not None
+    window.page.canvas.open_search_in_middle()
+    return window.page.canvas.prompts.popup.field
+
+
+def palette_field(window: MainWindow) -> QWidget:
+    window.palettes.show_commands()
+    field = window.findChild(QLineEdit, "command_palette_field")
+    assert isinstance(field, QLineEdit)
+    return field
+
+
+def name_field(window: MainWindow) -> QWidget:
+    return next(f for f in window.sides.inspector.findChildren(LineField) if f.isVisible())
+
+
+FIELDS: dict[str, Callable[[MainWindow], QWidget]] = {
+    "input of a run": lambda window: window.tool_bar.input,
+    "search on the canvas": popup_field,
+    "command palette": palette_field,
+    "name in the inspector": name_field,
+}
+
+
+@pytest.mark.parametrize("where", FIELDS)
+def test_enter_that_confirms_a_candidate_commits_nothing_else(window: MainWindow, qtbot: QtBot, where: str) -> None:
+    assert window.page is not None
+    page = window.page
+    run = page.workspace.run
+    assert isinstance(run, StillRun)
+    field = FIELDS[where](window)
+    assert isinstance(field, QLineEdit)
+    field.setFocus()
+    field.clear()
+    before, steps = workflow(window), page.workspace.document.undo_stack.count()
+    composing(field, "にほ")
+    for key in (Key.Key_Down, Key.Key_Return, Key.Key_Enter, Key.Key_Tab, Key.Key_Escape):
+        qtbot.keyClick(field, key)
+        assert field.hasFocus(), key
+        assert field.text() == "", key
+    assert workflow(window) == before
+    assert page.workspace.document.undo_stack.count() == steps
+    assert run.calls == []
+    composing(field, "", "日本")
+    assert field.text() == "日本"
+    assert run.calls == []
+    if where == "input of a run":
+        qtbot.keyClick(field, Key.Key_Return)
+        assert run.calls == [("run", "日本")], "the next Enter is for the field again"
+    if where == "name in the inspector":
+        assert [n.name for n in workflow(window).nodes][-1] == "日本"
+        assert page.workspace.document.undo_stack.count() == steps + 1
+    page.canvas.prompts.close()
+
+
+def test_a_box_takes_no_line_break_from_a_candidate(window: MainWindow, qtbot: QtBot) -> None:
+    box = next(f for f in window.sides.inspector.findChildren(QTextEdit) if f.isVisible() and not f.isReadOnly())
+    box.setFocus()
+    before = box.toPlainText()
+    composing(box, "かん")
+    qtbot.keyClick(box, Key.Key_Return)
+    composing(box, "", "漢")
+    assert box.toPlainText().replace("漢", "", 1) == before
