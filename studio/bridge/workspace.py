@@ -13,7 +13,8 @@ from studio.bridge.run_model import RunModel
 from studio.bridge.selection import SelectionModel
 from studio.bridge.shown_difference import ShownDifference
 from studio.document.changes import ChangeSet
-from studio.document.lines import lines
+from studio.document.lines import lines_by_id
+from studio.document.lookup import by_id
 from studio.document.model import Workflow
 
 
@@ -67,7 +68,7 @@ class Workspace(QObject):
     def _on_document_changed(self, changes: ChangeSet) -> None:
         self.run.document_changed()
         if self.selection.items and _may_lack(changes):
-            self.selection.keep_only(_ids(self.document.workflow))
+            self.selection.keep_only(_Selectable(self.document.workflow))
         if (changes.everything or "id" in changes.workflow) and self.document.workflow.id != self._workflow_id:
             self._workflow_id = self.document.workflow.id
             self.run.reopen()
@@ -81,7 +82,12 @@ def _may_lack(changes: ChangeSet) -> bool:
     return changes.everything or bool(gone)
 
 
-def _ids(workflow: Workflow) -> frozenset[str]:
-    """Everything that can be selected."""
-    items = (*workflow.nodes, *workflow.edges, *workflow.notes, *workflow.groups, *lines(workflow))
-    return frozenset(item.id for item in items)
+class _Selectable:
+    """Everything of a document that can be selected."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        parts = (workflow.nodes, workflow.edges, workflow.notes, workflow.groups)
+        self._there = (*(by_id(items) for items in parts), lines_by_id(workflow))
+
+    def __contains__(self, item: object) -> bool:
+        return any(item in some for some in self._there)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from studio.document.ids import named_edges
 from studio.document.lines import pairs
 from studio.document.model import DirectEdge, Edge, FanInEdge, FanOutEdge, HandoffEdge, Node, SwitchEdge, Workflow
 from studio.document.problems import Problem
@@ -12,8 +13,6 @@ from studio.document.problems import Problem
 Ends = tuple[str, str, str]
 """Source node, target node, id of the line."""
 _Kept = dict[tuple[str, int], tuple[object, tuple[object, ...], tuple[Problem, ...]]]
-_NAMELESS = (DirectEdge, FanInEdge, HandoffEdge)
-"""Edges without a name of their own: asking pydantic for one they do not have takes longer than all the rest."""
 
 
 class Memory:
@@ -60,8 +59,7 @@ class Facts:
         following: dict[str, list[str]] = {}
         for source, target, _ in ends:
             following.setdefault(source, []).append(target)
-        named = (e for e in workflow.edges if not isinstance(e, _NAMELESS))
-        items = (*named, *workflow.groups, *workflow.nodes)
+        items = (*named_edges(workflow), *workflow.groups, *workflow.nodes)
         names = {i.id: name for i in items if isinstance(name := getattr(i, "name", None), str) and name}
         edges = {e.id: e for e in workflow.edges}
         reached = _reached(workflow.start, nodes, following)

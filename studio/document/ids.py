@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
-from studio.document.model import SwitchEdge, Workflow
+from studio.document.model import DirectEdge, Edge, FanInEdge, HandoffEdge, SwitchEdge, Workflow
 
 MAX_LENGTH = 128
 _VALID = re.compile(r"[a-z_][a-z0-9_]*\Z")
@@ -82,8 +82,14 @@ def unique_name(wanted: str, workflow: Workflow) -> str:
 
 def taken_names(workflow: Workflow) -> set[str]:
     """The names of nodes, switches, fan-outs and groups."""
-    items = (*workflow.nodes, *workflow.groups, *workflow.edges)
+    items = (*workflow.nodes, *workflow.groups, *named_edges(workflow))
     return {name for item in items if isinstance(name := getattr(item, "name", None), str)}
+
+
+def named_edges(workflow: Workflow) -> Iterator[Edge]:
+    """The edge groups that have a name of their own. Asking pydantic for a field that is not there takes longer than
+    all the rest."""
+    return (edge for edge in workflow.edges if not isinstance(edge, DirectEdge | FanInEdge | HandoffEdge))
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.document.conditions import Condition, describe
-from studio.document.lookup import Kept, with_id
+from studio.document.lookup import Kept, KeptEach, with_id
 from studio.document.model import (
     DirectEdge,
     Edge,
@@ -62,28 +62,6 @@ def lines(workflow: Workflow) -> Iterator[Line]:
     return iter(_lines.of(workflow.edges))
 
 
-_of_edge: dict[int, tuple[Edge, tuple[Line, ...]]] = {}
-"""By identity: the edge groups of the document whose lines were made last. Most are the same after a change."""
-
-
-def _made(edges: tuple[Edge, ...]) -> tuple[Line, ...]:
-    global _of_edge
-    before, now = _of_edge, {}
-    for edge in edges:
-        known = before.get(id(edge))
-        now[id(edge)] = known if known is not None and known[0] is edge else (edge, tuple(lines_of(edge)))
-    _of_edge = now
-    return tuple(line for _, made in now.values() for line in made) if len(now) == len(edges) else _each(edges)
-
-
-def _each(edges: tuple[Edge, ...]) -> tuple[Line, ...]:
-    """With the same edge group in it twice."""
-    return tuple(line for edge in edges for line in lines_of(edge))
-
-
-_lines = Kept(_made)
-
-
 def lines_of(edge: Edge) -> Iterator[Line]:
     """The lines of one edge group."""
     match edge:
@@ -132,6 +110,9 @@ def _indexed(every: tuple[Line, ...]) -> Mapping[str, Line]:
 _by_id = Kept(_indexed)
 
 
+_lines: KeptEach[Line] = KeptEach(lambda edge: tuple(lines_of(edge)))
+
+
 def line(workflow: Workflow, line_id: str) -> Line | None:
     """The line with this id, or None."""
     return next((found for found in lines(workflow) if found.id == line_id), None)
@@ -160,7 +141,14 @@ def _pairs_of(edges: tuple[Edge, ...]) -> Iterator[tuple[str, str, str]]:
 
 def counts(workflow: Workflow) -> tuple[int, int]:
     """Nodes and edges as people count them: cards without join bars and rhombi, and the real edges."""
-    return sum(not isinstance(n, JoinNode) for n in workflow.nodes), _pair_counts.of(workflow.edges)
+    return _cards.of(workflow.nodes), _pair_counts.of(workflow.edges)
+
+
+def _count_cards(nodes: tuple[Node, ...]) -> int:
+    return sum(not isinstance(node, JoinNode) for node in nodes)
+
+
+_cards = Kept(_count_cards)
 
 
 def _count_pairs(edges: tuple[Edge, ...]) -> int:

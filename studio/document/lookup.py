@@ -34,6 +34,32 @@ class Kept(Generic[T]):
         return made
 
 
+class KeptEach(Generic[T]):
+    """What a function makes of each item of a tuple, one after the other. After a change most items are the same
+    objects as before: only the others are asked about again."""
+
+    def __init__(self, make: Callable[[Any], tuple[T, ...]]) -> None:
+        self._make = make
+        self._last: dict[int, tuple[Any, tuple[T, ...]]] = {}
+        self._whole: Kept[tuple[T, ...]] = Kept(self._made)
+
+    def of(self, items: tuple[Any, ...]) -> tuple[T, ...]:
+        """Of all items, in their order."""
+        return self._whole.of(items)
+
+    def _made(self, items: tuple[Any, ...]) -> tuple[T, ...]:
+        before, now = self._last, {}
+        found: list[T] = []
+        for item in items:
+            known = before.get(id(item))
+            if known is None or known[0] is not item:
+                known = (item, self._make(item))
+            now[id(item)] = known
+            found += known[1]
+        self._last = now
+        return tuple(found)
+
+
 def _indexed(items: tuple[Any, ...]) -> Mapping[str, Any]:
     return {item.id: item for item in reversed(items)}
 

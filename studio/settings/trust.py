@@ -10,19 +10,22 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from studio.document.agent_options import ContextProvider, MiddlewareDecl
 from studio.document.conditions import Condition
+from studio.document.lookup import KeptEach
 from studio.document.model import (
     AgentNode,
     DirectEdge,
+    Edge,
     FanOutEdge,
     FunctionNode,
     JoinNode,
     McpServerDecl,
+    Node,
     SubWorkflowNode,
     SwitchEdge,
     Workflow,
@@ -50,16 +53,10 @@ class Part:
 def parts(workflow: Workflow, inside: str = "", folder: Path | None = None) -> Iterator[Part]:
     """Everything in a document that would be executed, embedded workflows included. ``folder``: that of its file, in
     which its MCP servers run; None for a document without one."""
-    for node in workflow.nodes:
-        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-            yield from parts(node.embedded, f"{inside}{node.id}/", folder)
-        for kind, text in _node_code(node):
-            yield Part(kind, inside + node.id, text)
-        if isinstance(node, AgentNode):
-            yield from _around_agent(node, inside + node.id)
-    for place, condition in _conditions(workflow):
-        if condition is not None and condition.kind == "python":
-            yield Part("condition", inside + place, condition.body)
+    for node_id, inner in _inner.of(workflow.nodes):
+        yield from parts(inner, f"{inside}{node_id}/", folder)
+    for part in (*_of_nodes.of(workflow.nodes), *_of_edges.of(workflow.edges)):
+        yield replace(part, place=inside + part.place) if inside else part
     for module in workflow.modules:
         yield Part("module", inside + module.name, module.source)
     for tool in workflow.tools:
@@ -71,6 +68,31 @@ def parts(workflow: Workflow, inside: str = "", folder: Path | None = None) -> I
         yield Part("mcp", inside + server.name, server_text(server, folder))
     if workflow.interpreter:
         yield Part("interpreter", inside, workflow.interpreter)
+
+
+def _in_node(node: Node) -> tuple[Part, ...]:
+    around = _around_agent(node, node.id) if isinstance(node, AgentNode) else ()
+    return (*(Part(kind, node.id, text) for kind, text in _node_code(node)), *around)
+
+
+def _embedded(node: Node) -> tuple[tuple[str, Workflow], ...]:
+    if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+        return ((node.id, node.embedded),)
+    return ()
+
+
+def _in_edge(edge: Edge) -> tuple[Part, ...]:
+    return tuple(
+        Part("condition", place, condition.body)
+        for place, condition in _conditions(edge)
+        if condition is not None and condition.kind == "python"
+    )
+
+
+_inner: KeptEach[tuple[str, Workflow]] = KeptEach(_embedded)
+_of_nodes: KeptEach[Part] = KeptEach(_in_node)
+_of_edges: KeptEach[Part] = KeptEach(_in_edge)
+"""Looked through with every edit, of which each touches little."""
 
 
 def _node_code(node: object) -> Iterator[tuple[str, str]]:
@@ -98,16 +120,15 @@ def _around_agent(node: AgentNode, place: str) -> Iterator[Part]:
             yield Part("call", where, piece.call)
 
 
-def _conditions(workflow: Workflow) -> Iterator[tuple[str, Condition | None]]:
-    for edge in workflow.edges:
-        if isinstance(edge, DirectEdge):
-            yield edge.id, edge.condition
-        elif isinstance(edge, SwitchEdge):
-            for case in edge.cases:
-                yield case.id, case.condition
-        elif isinstance(edge, FanOutEdge):
-            for target, condition in (edge.selection or {}).items():
-                yield f"{edge.id}.{target}", condition
+def _conditions(edge: Edge) -> Iterator[tuple[str, Condition | None]]:
+    if isinstance(edge, DirectEdge):
+        yield edge.id, edge.condition
+    elif isinstance(edge, SwitchEdge):
+        for case in edge.cases:
+            yield case.id, case.condition
+    elif isinstance(edge, FanOutEdge):
+        for target, condition in (edge.selection or {}).items():
+            yield f"{edge.id}.{target}", condition
 
 
 def server_text(server: McpServerDecl, folder: Path | None = None) -> str:

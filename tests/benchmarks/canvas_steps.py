@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
@@ -15,6 +16,8 @@ _ZOOM = 1.15
 _TIMES = 15
 _LEAST, _ENOUGH = 3, 3000.0
 """So many times in any case; no more after so many milliseconds."""
+BEAT_MS = 20
+"""Between two status changes of a busy run."""
 _SETTLE = 0.8
 """Seconds; what is done in slices after a change of thousands takes less."""
 
@@ -107,6 +110,7 @@ def measure(canvas: Canvas) -> dict[str, float]:
     steps["repaint_100"] = _middle(viewport.repaint)
     steps["pan_step_100"] = _pan(canvas)
     _status(canvas, "100", steps)
+    _running(canvas, fit, steps)
     canvas.zoom(0.4)
     _settle()
     steps["repaint_40"] = _middle(viewport.repaint)
@@ -134,6 +138,26 @@ def _status(canvas: Canvas, where: str, steps: dict[str, float]) -> None:
     """Twenty nodes that run now, as in every frame of a busy run."""
     if isinstance(canvas, Running):
         steps[f"status_20_{where}"] = _middle(lambda: canvas.touch(20), QApplication.processEvents)
+
+
+def _running(canvas: Canvas, fit: float, steps: dict[str, float]) -> None:
+    """The same steps while a run changes the status of 50 nodes a second, one by one; both are in the figures."""
+    if not isinstance(canvas, Running):
+        return
+    beat = QTimer(canvas.view)
+    beat.timeout.connect(partial(canvas.touch, 1))
+    beat.start(BEAT_MS)
+    viewport = canvas.view.viewport()
+    steps["run_pan_step_100"] = _pan(canvas)
+    steps["run_repaint_100"] = _middle(viewport.repaint, QApplication.processEvents)
+    canvas.fit()
+    _settle()
+    steps["run_pan_step_fit"] = _pan(canvas)
+    zooms = iter([fit * _ZOOM, fit] * _TIMES)
+    steps["run_zoom_step_fit"] = _middle(lambda: canvas.zoom(next(zooms)), QApplication.processEvents)
+    steps["run_repaint_fit"] = _middle(viewport.repaint, QApplication.processEvents)
+    beat.stop()
+    beat.deleteLater()
 
 
 def _middle(*parts: Callable[[], object]) -> float:

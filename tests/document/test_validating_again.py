@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from studio.document import checks_graph, checks_nodes, commands
 from studio.document.facts import Facts
+from studio.document.lookup import KeptEach
 from studio.document.model import AgentNode, DirectEdge, ModuleDecl, Node, StateDecl, ToolDecl, Workflow
 from studio.document.problems import Problem
 from studio.document.validate import Validation, problems
@@ -108,3 +109,19 @@ def test_a_new_name_is_in_the_sentences_of_its_lines() -> None:
     renamed = commands.rename(workflow, "join", "Bar").apply(workflow).workflow
     assert validation.problems(renamed) == problems(renamed)
     assert any("“Bar”" in p.message for p in validation.problems(renamed))
+
+
+def test_what_is_made_of_each_item_is_made_again_only_for_new_ones() -> None:
+    made: list[str] = []
+
+    def twice(item: list[str]) -> tuple[str, ...]:
+        made.append(item[0])
+        return (item[0], item[0])
+
+    kept: KeptEach[str] = KeptEach(twice)
+    a, b, c = ["a"], ["b"], ["c"]
+    assert kept.of((a, b)) == ("a", "a", "b", "b")
+    assert kept.of((a, c, a)) == ("a", "a", "c", "c", "a", "a")
+    assert made == ["a", "b", "c"]
+    assert kept.of((["a"],)) == ("a", "a"), "an equal one is another"
+    assert made == ["a", "b", "c", "a"]

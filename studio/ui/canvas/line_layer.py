@@ -407,7 +407,7 @@ class LineLayer:
             return set()
         before, states = self._states, line_states(self.lines, workspace.run, workspace.problems.by_place)
         self._states = states
-        changed = {i for i in before.keys() | states.keys() if before.get(i) != states.get(i)}
+        changed = {i for i in before.keys() | states.keys() if _differ(before.get(i), states.get(i))}
         arrived = [i for i in changed & self.drawn.keys() if i in states and states[i].delivered]
         arrived = [i for i in arrived if not self.drawn[i].state.delivered]
         changed.update(fresh)
@@ -458,6 +458,11 @@ class LineLayer:
         for edge in self.drawn.values():
             edge.redraw()
         self.labels.refresh_look()
+
+
+def _differ(before: LineState | None, now: LineState | None) -> bool:
+    """Most are the same objects: comparing what is in them takes longer than all the rest."""
+    return before is not now and before != now
 
 
 def _crosses(span: Box, boxes: Sequence[Box]) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
 from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.empty import EmptyHint
+from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.run_marks import next_steps
 from studio.ui.canvas.tools import MARGIN, FloatingBox, Minimap, RunSummary, ZoomBar
 
@@ -32,6 +33,8 @@ class Overlays(QObject):
         self.empty = EmptyHint(view.theme, view)
         self._known = False
         self._chosen: tuple[str, ...] = ()
+        self._items: list[DrawnItem] | None = None
+        """What the minimap shows; None: to be looked for again."""
         self._map_timer = self._later(self._show_map)
         self._seen_timer = self._later(self._show_seen)
         self.zoom.zoom_in_requested.connect(view.zoom_in)
@@ -54,6 +57,7 @@ class Overlays(QObject):
         view, scene = self._view, self._view.canvas_scene
         if moved or not self._known:
             self._known = True
+            self._items = None
             self.empty.setVisible(view.workspace is not None and not scene.drawn)
             self.map.setVisible(self.minimap_shown and bool(scene.drawn))
         chosen = view.selection_items
@@ -119,11 +123,16 @@ class Overlays(QObject):
             return
         # On the raised grey of the dark theme borders would vanish.
         plain = "ctl" if scene.look.ink.dark else "border"
-        shown = [i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem)]
-        rects = {plain: [item.rect for item in shown]}
+        if self._items is None:
+            self._items = [i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem)]
+            self.map.show_world([item.rect for item in self._items])
         chosen = frozenset(view.selection_items)
-        rects["accent"] = [item.rect for item in shown if item.item_id in chosen]
-        self.map.show_world(rects)
+        if len(chosen) < MANY:
+            found = (scene.items_by_id.get(i) for i in chosen)
+            marked = [i.rect for i in found if i is not None and not isinstance(i, FrameItem | NoteItem)]
+        else:
+            marked = [item.rect for item in self._items if item.item_id in chosen]
+        self.map.show_chosen(marked, plain)
         self.map.show_seen(view.seen_rect())
 
     def _on_view_seen_changed(self) -> None:

@@ -30,6 +30,7 @@ class Lines:
         self._by_source: dict[str, list[Line]] = {}
         self._by_edge: dict[str, list[Line]] = {}
         self._by_id = {line.id: line for line in self.all}
+        self._faults: tuple[Mapping[str, Sequence[Problem]], Mapping[str, LineState]] | None = None
         for line in self.all:
             self._by_source.setdefault(line.source, []).append(line)
             self._by_edge.setdefault(line.edge, []).append(line)
@@ -41,6 +42,19 @@ class Lines:
             return group
         line = self._by_id.get(edge_or_line)
         return [line] if line is not None else []
+
+    def faults(self, problems: Mapping[str, Sequence[Problem]]) -> Mapping[str, LineState]:
+        """The lines with an error on them, or on their edge group. Kept for the problems that were asked about last:
+        a run asks many times a second, and they stay the same."""
+        if self._faults is None or self._faults[0] is not problems:
+            found: dict[str, LineState] = {}
+            for place, there in problems.items():
+                error = next((p for p in there if p.severity == "error"), None)
+                if error is not None and place:
+                    for line in self.of(place):
+                        found.setdefault(line.id, LineState(fault=error.message))
+            self._faults = (problems, found)
+        return self._faults[1]
 
     def first(self, edge: str, source: str) -> list[Line]:
         """The lines that a message of ``source`` takes first: into the rhombus or bar, or the edge itself."""
@@ -73,17 +87,12 @@ def line_states(lines: Lines, run: RunModel, problems: Mapping[str, Sequence[Pro
     carrying = _carrying(lines, run)
     tokens = _carrying(lines, run, "turn_token")
     delivered, refused = _routed(lines, run)
-    faults: dict[str, str] = {}
-    for place, found in problems.items():
-        error = next((p for p in found if p.severity == "error"), None)
-        if error is not None and place:
-            for line in lines.of(place):
-                faults.setdefault(line.id, error.message)
-    named = carrying.keys() | delivered | refused.keys() | faults.keys()
-    return {
-        i: LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), faults.get(i, ""), i in tokens)
-        for i in named
-    }
+    faults = lines.faults(problems)
+    states = dict(faults)
+    for i in carrying.keys() | delivered | refused.keys():
+        fault = faults[i].fault if i in faults else ""
+        states[i] = LineState(carrying.get(i, 0), i in delivered, refused.get(i, ""), fault, i in tokens)
+    return states
 
 
 def _carrying(lines: Lines, run: RunModel, type_name: str = "") -> dict[str, int]:

@@ -125,21 +125,28 @@ class Minimap(FloatingBox):
         self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
         self.setAccessibleName(tr("Minimap"))
         self._rects: dict[str, list[QRectF]] = {}
+        self._world_rects: list[QRectF] = []
         self._grown: dict[str, tuple[float, list[QRectF]]] = {}
         """Rectangles as they are painted, by colour, with the least size that they were made for."""
         self._around = QRectF()
         self._world = QRectF()
         self._seen = QRectF()
 
-    def show_world(self, rects: dict[str, list[QRectF]]) -> None:
-        """Rectangles by colour token, in scene coordinates."""
+    def show_world(self, rects: list[QRectF]) -> None:
+        """What there is, in scene coordinates."""
         around = QRectF()
-        for some in rects.values():
-            for rect in some:
-                around = around.united(rect)
-        self._rects, self._around = rects, around
+        for rect in rects:
+            around = around.united(rect)
+        self._world_rects, self._around = rects, around
         self._grown.clear()
         self.show_seen(self._seen)
+
+    def show_chosen(self, rects: list[QRectF], plain: str) -> None:
+        """What of it is selected, and the colour token of the rest."""
+        self._rects = {plain: self._world_rects, "accent": rects}
+        kept = self._grown.get(plain)
+        self._grown = {plain: kept} if kept is not None else {}
+        self.update()
 
     def show_seen(self, seen: QRectF) -> None:
         """What the view shows, in scene coordinates."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.ui.inspector.expand import add_expand
@@ -32,6 +33,7 @@ class ChoiceBox(ComboBox):
 
     def __init__(self, form: Form, choices: Sequence[tuple[object, str]], *, free: str = "") -> None:
         super().__init__(form.theme)
+        self._choices: list[tuple[object, str]] = []
         self.set_choices(choices)
         self.setPlaceholderText(tr("mixed"))
         if free:
@@ -43,21 +45,27 @@ class ChoiceBox(ComboBox):
 
     def set_choices(self, choices: Sequence[tuple[object, str]]) -> None:
         """Other choices; shows none of them."""
-        self.clear()
+        self._choices = list(choices)
+        model = QStandardItemModel(self)
         for value, text in choices:
-            self.addItem(text, value)
+            item = QStandardItem(text)
+            item.setData(value, Qt.ItemDataRole.UserRole)
+            model.appendRow(item)
+        # All at once: added one by one to the box, each would tell the view, and there may be thousands.
+        # Qt deletes the model before.
+        self.setModel(model)
         self.setCurrentIndex(-1)
 
     def follow_choices(self, choices: Sequence[tuple[object, str]]) -> None:
         """Other choices while a value is shown, which stays."""
-        if choices != [(self.itemData(i), self.itemText(i)) for i in range(self.count())]:
+        if choices != self._choices:
             value = self.currentData()
             self.set_choices(choices)
             self.show_value(value)
 
     def show_value(self, value: object) -> None:
         """Shows a value; one that is not among the choices is shown as it is."""
-        index = next((i for i in range(self.count()) if self.itemData(i) == value), -1)
+        index = next((i for i, (choice, _) in enumerate(self._choices) if choice == value), -1)
         line = self.lineEdit() if self.isEditable() else None
         if line is not None:
             text = "" if value is None else str(value)
@@ -69,6 +77,7 @@ class ChoiceBox(ComboBox):
             return
         if index < 0 and value is not None:
             self.addItem(str(value), value)
+            self._choices.append((value, str(value)))
             index = self.count() - 1
         self.setCurrentIndex(index)
 

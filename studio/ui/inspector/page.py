@@ -61,6 +61,10 @@ class Header(QWidget):
         self._lock.show()
 
 
+MOST = 12
+"""So many problems are shown above the fields; everything can be selected at once, and each may have some."""
+
+
 class ProblemStrip(QWidget):
     """Problems that belong to no field, each with its fix."""
 
@@ -82,8 +86,11 @@ class ProblemStrip(QWidget):
             widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
-        for problem in self._shown:
+        for problem in self._shown[:MOST]:
             self._column.addWidget(self._row(problem))
+        if len(self._shown) > MOST:
+            words = tr("And {n} more: they are all in the panel Problems.").format(n=len(self._shown) - MOST)
+            self._column.addWidget(Prose(self._theme, words, "body", "muted", 17))
         self.setVisible(bool(self._shown))
 
     def _row(self, problem: Problem) -> QWidget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
@@ -14,8 +14,9 @@ from studio.ui.inspector.page import InspectorPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.panel import Panel
 
-MANY, LATER_MS = 300, 80
-"""With more selected items than this the canvas goes first, and the page follows so many milliseconds later."""
+MANY, LATER_MS = 300, 40
+"""With more nodes or selected items than this the canvas goes first, and the page follows so many milliseconds later:
+making one takes longer than a frame."""
 
 
 class InspectorPanel(Panel):
@@ -93,10 +94,17 @@ class InspectorPanel(Panel):
             page.show()
 
     def _on_selection_changed(self) -> None:
-        if self.workspace is not None and len(self.workspace.selection.items) > MANY:
+        if self._canvas_first:
             self._later.start()
         else:
             self._show()
+
+    @property
+    def _canvas_first(self) -> bool:
+        workspace = self.workspace
+        if workspace is None:
+            return False
+        return len(workspace.selection.items) > MANY or len(workspace.document.workflow.nodes) > MANY
 
     def _on_selection_field_requested(self, _item: str, field: str) -> None:
         self._show()
@@ -111,15 +119,19 @@ class InspectorPanel(Panel):
     def _on_document_changed(self, changes: ChangeSet) -> None:
         if changes.placed and changes == ChangeSet(placed=changes.placed):
             return
-        self._show()
+        focus = QApplication.focusWidget()
+        if self._canvas_first and not (focus is not None and self.isAncestorOf(focus)):
+            self._later.start()
+        else:
+            self._show()
 
     def _on_problems_changed(self) -> None:
-        if self._page is not None:
+        if self._page is not None and not self._later.isActive():
             self._page.refresh_problems()
             self._lock()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        if self._page is None or self.workspace is None:
+        if self._page is None or self.workspace is None or self._later.isActive():
             return
         if page_key(self.workspace) != self._key:
             self._show()
@@ -128,6 +140,8 @@ class InspectorPanel(Panel):
             self._lock()
 
     def _on_run_state_changed(self) -> None:
+        if self._later.isActive():
+            return
         if self._page is None or self.workspace is None or page_key(self.workspace) != self._key:
             self._show()
         else:

@@ -83,8 +83,9 @@ class Items:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def read(self, field: str) -> object:
-        values = [value_at(item, field) for item in self.items()]
-        return values[0] if all(v == values[0] for v in values) else MIXED
+        items = self.items()
+        first = value_at(items[0], field)
+        return first if all(value_at(item, field) == first for item in items) else MIXED
 
     def write(self, field: str, value: object) -> None:
         if self.read(field) == value:
@@ -98,7 +99,8 @@ class Items:
         return default_at(type(self.items()[0]), field)
 
     def problems(self) -> Sequence[Problem]:
-        return [p for i in self.ids for p in self.workspace.problems.at(i)]
+        there = self.workspace.problems.by_place
+        return [p for i in self.ids for p in there.get(i, ())]
 
     def step_text(self, field: str) -> str:
         word = field.rpartition(".")[2].replace("_", " ")

@@ -73,6 +73,7 @@ class StatusBar(QStatusBar):
         self.state = IconText(theme)
         self.counts, self.saved, self.selection, self.privacy = QLabel(), QLabel(), QLabel(), QLabel()
         self.problems = QPushButton()
+        self._problems_shown: tuple[int, int] | None = None
         self.problems.setProperty("variant", "status")
         self.problems.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.problems.clicked.connect(self.problems_requested)
@@ -107,6 +108,9 @@ class StatusBar(QStatusBar):
 
     def show_problems(self, errors: int, warnings: int) -> None:
         """How many problems there are; nothing if there are none."""
+        if self._problems_shown == (errors, warnings):
+            return
+        self._problems_shown = (errors, warnings)
         parts = []
         if errors:
             parts.append(counted(errors, tr("1 error"), tr("{count} errors")))
@@ -126,6 +130,7 @@ class StatusBar(QStatusBar):
             label.clear()
             label.hide()
         self.problems.hide()
+        self._problems_shown = None
         self.state.show_text(text, "circle-check", "done_t")
 
     def show_saved(self, text: str) -> None:
@@ -143,4 +148,5 @@ class StatusBar(QStatusBar):
         self.privacy.setText(text)
 
     def _on_theme_changed(self) -> None:
+        self._problems_shown = None
         self.setFixedHeight(self._theme.length(24))

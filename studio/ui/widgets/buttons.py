@@ -254,6 +254,10 @@ class RadioButton(QRadioButton):
         _paint_beside(painter, self._theme, self)
 
 
+_MEASURED = 100
+"""So many texts of a combo box say how wide it wants to be."""
+
+
 class ComboBox(QComboBox):
     """A combo box drawn like a field. The wheel scrolls the page, never the value, unless the box has the focus."""
 
@@ -265,6 +269,7 @@ class ComboBox(QComboBox):
         self.bad = False
         view = QListView(self)
         view.setObjectName("popup")
+        view.setUniformItemSizes(True)  # else a list of thousands is measured row by row when it is filled
         self.setView(view)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -272,7 +277,8 @@ class ComboBox(QComboBox):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._theme.font("body"))
-        widest = max((metrics.horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=40)
+        looked_at = range(min(self.count(), _MEASURED))
+        widest = max((metrics.horizontalAdvance(self.itemText(i)) for i in looked_at), default=40)
         return QSize(min(widest, 200) + 44, self._theme.length(26 if self._small else 30))
 
     def minimumSizeHint(self) -> QSize:

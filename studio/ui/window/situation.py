@@ -12,6 +12,8 @@ from studio.document.model import JoinNode, Node, SubWorkflowNode, Workflow
 from studio.document.types import yields
 from studio.ui.actions import Page, Situation
 
+MANY = 200
+"""Of more selected items it is only told roughly what is among them."""
 RUN_COMMANDS = (
     "run", "step", "pause", "stop", "restart", "retry", "resume", "restore", "fork",
     "edit", "step_node", "run_to", "run_from", "step_back", "step_forward", "apply", "replay",
@@ -52,6 +54,10 @@ def kinds_of(workflow: Workflow, items: Sequence[str]) -> frozenset[str]:
     nodes, edges = by_id(workflow.nodes), by_id(workflow.edges)
     frames, notes, ways = by_id(workflow.groups), by_id(workflow.notes), lines_by_id(workflow)
     found: set[str] = set()
+    if len(items) > MANY:
+        chosen = frozenset(items)
+        words = {"node": nodes, "line": ways, "junction": edges, "frame": frames, "note": notes}
+        return frozenset(word for word, there in words.items() if not chosen.isdisjoint(there))
     for item in items:
         if item in nodes:
             found.add("join" if isinstance(nodes[item], JoinNode) else "node")

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
+from studio.document.lookup import Kept
+from studio.document.problems import Problem
 from studio.settings.profiles import OFFLINE_NAME
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import tr
 from studio.ui.widgets.sources import short, size_words
+
+
+def _count_severities(problems: tuple[Problem, ...]) -> tuple[int, int]:
+    return sum(p.severity == "error" for p in problems), sum(p.severity == "warning" for p in problems)
+
+
+_severities = Kept(_count_severities)
+"""Errors and warnings."""
 
 
 def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str) -> None:
@@ -22,9 +32,7 @@ def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved
     workflow = workspace.document.workflow
     bar.show_state(workspace.run.state)
     bar.show_counts(size_words(workflow))
-    problems = workspace.problems.problems
-    errors = sum(p.severity == "error" for p in problems)
-    bar.show_problems(errors, sum(p.severity == "warning" for p in problems))
+    bar.show_problems(*_severities.of(workspace.problems.problems))
     bar.show_saved(saved)
     bar.show_selection(selection_text(workspace))
 
