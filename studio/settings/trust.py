@@ -50,13 +50,18 @@ class Part:
         return hashlib.sha256(f"{self.kind}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_Inside = tuple[str, Workflow]
+"""The id of a node, and the workflow embedded in it."""
+
+
 def parts(workflow: Workflow, inside: str = "", folder: Path | None = None) -> Iterator[Part]:
     """Everything in a document that would be executed, embedded workflows included. ``folder``: that of its file, in
     which its MCP servers run; None for a document without one."""
-    for node_id, inner in _inner.of(workflow.nodes):
-        yield from parts(inner, f"{inside}{node_id}/", folder)
     for part in (*_of_nodes.of(workflow.nodes), *_of_edges.of(workflow.edges)):
-        yield replace(part, place=inside + part.place) if inside else part
+        if isinstance(part, tuple):
+            yield from parts(part[1], f"{inside}{part[0]}/", folder)
+        else:
+            yield replace(part, place=inside + part.place) if inside else part
     for module in workflow.modules:
         yield Part("module", inside + module.name, module.source)
     for tool in workflow.tools:
@@ -70,15 +75,12 @@ def parts(workflow: Workflow, inside: str = "", folder: Path | None = None) -> I
         yield Part("interpreter", inside, workflow.interpreter)
 
 
-def _in_node(node: Node) -> tuple[Part, ...]:
+def _in_node(node: Node) -> tuple[Part | _Inside, ...]:
+    """What a node runs itself; of a sub-workflow what is inside, whose servers run where the outer file is."""
+    inner = node.embedded if isinstance(node, SubWorkflowNode) else None
     around = _around_agent(node, node.id) if isinstance(node, AgentNode) else ()
-    return (*(Part(kind, node.id, text) for kind, text in _node_code(node)), *around)
-
-
-def _embedded(node: Node) -> tuple[tuple[str, Workflow], ...]:
-    if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-        return ((node.id, node.embedded),)
-    return ()
+    own = (Part(kind, node.id, text) for kind, text in _node_code(node))
+    return (*([(node.id, inner)] if inner is not None else []), *own, *around)
 
 
 def _in_edge(edge: Edge) -> tuple[Part, ...]:
@@ -89,8 +91,7 @@ def _in_edge(edge: Edge) -> tuple[Part, ...]:
     )
 
 
-_inner: KeptEach[tuple[str, Workflow]] = KeptEach(_embedded)
-_of_nodes: KeptEach[Part] = KeptEach(_in_node)
+_of_nodes: KeptEach[Part | _Inside] = KeptEach(_in_node)
 _of_edges: KeptEach[Part] = KeptEach(_in_edge)
 """Looked through with every edit, of which each touches little."""
 
