@@ -18,6 +18,8 @@ JOIN = (8.0, 188.0)
 FAN_OUT = (8.0, 64.0)
 SWITCH = (40.0, 40.0)
 NOTE = (240.0, 160.0)
+_WIDEST = 240.0
+"""Of what has no width of its own."""
 PORT_Y = 32.0
 """The middle of a card's ports below its top edge."""
 
@@ -103,7 +105,11 @@ def free_place(
     """A place that covers nothing (with ``frames``: no frame either): the wanted one, else right of everything; shifted
     down until it is free."""
     place = wanted or _right_of_everything(workflow)
-    taken = boxes(workflow, drawn(workflow))
+    # It only ever goes down: what is beside its column does not matter, and there may be thousands.
+    left, right = place.x - _WIDEST, place.x + size[0]
+    beside = (i for i, p in workflow.places.items() if p.x < right and p.x + (p.width or 0.0) > left)
+    every = drawn(workflow)
+    taken = boxes(workflow, (i for i in beside if i in every))
     sized = (p for g in workflow.groups if frames and (p := workflow.places.get(g.id)) is not None)
     taken += [(p.x, p.y, p.x + p.width, p.y + p.height) for p in sized if p.width and p.height]
     while any(_covers(place, size, box) for box in taken):

@@ -21,6 +21,11 @@ MANY, LATER_MS = 300, 40
 """With more items than this the minimap follows so many milliseconds later."""
 
 
+def _shown(item: DrawnItem | None) -> QRectF | None:
+    """Where the minimap shows an item; None: it does not."""
+    return None if item is None or isinstance(item, FrameItem | NoteItem) else item.rect
+
+
 class Overlays(QObject):
     """Zoom bar, minimap, run summary and empty hint of one canvas."""
 
@@ -33,8 +38,8 @@ class Overlays(QObject):
         self.empty = EmptyHint(view.theme, view)
         self._known = False
         self._chosen: tuple[str, ...] = ()
-        self._items: list[DrawnItem] | None = None
-        """What the minimap shows; None: to be looked for again."""
+        self._moved: set[str] | None = None
+        """Items that the minimap has to look at again; None: everything."""
         self._map_timer = self._later(self._show_map)
         self._seen_timer = self._later(self._show_seen)
         self.zoom.zoom_in_requested.connect(view.zoom_in)
@@ -49,6 +54,8 @@ class Overlays(QObject):
         self.empty.templates_requested.connect(view.templates_requested)
         view.zoom_changed.connect(self.zoom.show_zoom)
         view.seen_changed.connect(self._on_view_seen_changed)
+        view.canvas_scene.touched.connect(self._on_scene_touched)
+        view.canvas_scene.foreseen.connect(self._on_scene_foreseen)
         view.canvas_scene.refreshed.connect(self.refresh)
         self.refresh()
 
@@ -57,7 +64,6 @@ class Overlays(QObject):
         view, scene = self._view, self._view.canvas_scene
         if moved or not self._known:
             self._known = True
-            self._items = None
             self.empty.setVisible(view.workspace is not None and not scene.drawn)
             self.map.setVisible(self.minimap_shown and bool(scene.drawn))
         chosen = view.selection_items
@@ -123,17 +129,22 @@ class Overlays(QObject):
             return
         # On the raised grey of the dark theme borders would vanish.
         plain = "ctl" if scene.look.ink.dark else "border"
-        if self._items is None:
-            self._items = [i for i in scene.items_by_id.values() if not isinstance(i, FrameItem | NoteItem)]
-            self.map.show_world([item.rect for item in self._items])
-        chosen = frozenset(view.selection_items)
-        if len(chosen) < MANY:
-            found = (scene.items_by_id.get(i) for i in chosen)
-            marked = [i.rect for i in found if i is not None and not isinstance(i, FrameItem | NoteItem)]
+        items, moved, self._moved = scene.items_by_id, self._moved, set()
+        if moved is None:
+            self.map.show_world({i: rect for i in items if (rect := _shown(items.get(i))) is not None})
         else:
-            marked = [item.rect for item in self._items if item.item_id in chosen]
-        self.map.show_chosen(marked, plain)
+            self.map.follow({i: _shown(items.get(i)) for i in moved})
+        self.map.show_chosen(view.selection_items, plain)
         self.map.show_seen(view.seen_rect())
+
+    def _on_scene_touched(self, ids: set[str] | None) -> None:
+        if ids is None:
+            self._moved = None
+        elif self._moved is not None:
+            self._moved |= ids
+
+    def _on_scene_foreseen(self) -> None:
+        self._moved = None
 
     def _on_view_seen_changed(self) -> None:
         if not self.map.isVisibleTo(self._view):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
@@ -124,28 +126,40 @@ class Minimap(FloatingBox):
         super().__init__(theme, parent)
         self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
         self.setAccessibleName(tr("Minimap"))
-        self._rects: dict[str, list[QRectF]] = {}
-        self._world_rects: list[QRectF] = []
-        self._grown: dict[str, tuple[float, list[QRectF]]] = {}
-        """Rectangles as they are painted, by colour, with the least size that they were made for."""
+        self._rects: dict[str, QRectF] = {}
+        self._grown: dict[str, QRectF] = {}
+        """The same as they are painted, none smaller than :attr:`_least`."""
+        self._least = 0.0
+        self._chosen: tuple[str, ...] = ()
+        self._plain = "border"
         self._around = QRectF()
         self._world = QRectF()
         self._seen = QRectF()
 
-    def show_world(self, rects: list[QRectF]) -> None:
-        """What there is, in scene coordinates."""
+    def show_world(self, rects: Mapping[str, QRectF]) -> None:
+        """Where everything is, by id, in scene coordinates."""
         around = QRectF()
-        for rect in rects:
+        for rect in rects.values():
             around = around.united(rect)
-        self._world_rects, self._around = rects, around
-        self._grown.clear()
+        self._rects, self._around = dict(rects), around
+        self._grown = {}
         self.show_seen(self._seen)
 
-    def show_chosen(self, rects: list[QRectF], plain: str) -> None:
+    def follow(self, rects: Mapping[str, QRectF | None]) -> None:
+        """Where some things are now; None: it is gone. What is around everything only grows until all is shown
+        again."""
+        for item_id, rect in rects.items():
+            self._grown.pop(item_id, None)
+            if rect is None:
+                self._rects.pop(item_id, None)
+            else:
+                self._rects[item_id] = rect
+                self._around = self._around.united(rect)
+        self.show_seen(self._seen)
+
+    def show_chosen(self, chosen: Iterable[str], plain: str) -> None:
         """What of it is selected, and the colour token of the rest."""
-        self._rects = {plain: self._world_rects, "accent": rects}
-        kept = self._grown.get(plain)
-        self._grown = {plain: kept} if kept is not None else {}
+        self._chosen, self._plain = tuple(chosen), plain
         self.update()
 
     def show_seen(self, seen: QRectF) -> None:
@@ -169,13 +183,14 @@ class Minimap(FloatingBox):
         painter.save()
         painter.translate(x, y)
         painter.scale(scale, scale)
-        for token, rects in self._rects.items():
+        shown = self._visible(2 / scale)
+        chosen = [rect for i in self._chosen if (rect := shown.get(i)) is not None]
+        for token, rects in ((self._plain, list(shown.values())), ("accent", chosen)):
             painter.setBrush(tools.brush(token))
-            shown = self._visible(token, rects, 2 / scale)
             if len(rects) > ROUNDED_UP_TO:
-                painter.drawRects(shown)
+                painter.drawRects(rects)
                 continue
-            for rect in shown:
+            for rect in rects:
                 painter.drawRoundedRect(rect, 2 / scale, 2 / scale)
         painter.restore()
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -184,13 +199,15 @@ class Minimap(FloatingBox):
         view = QRectF(seen.x() * scale + x, seen.y() * scale + y, seen.width() * scale, seen.height() * scale)
         painter.drawRoundedRect(view.intersected(self.box.adjusted(4, 4, -4, -4)), 2, 2)
 
-    def _visible(self, token: str, rects: list[QRectF], least: float) -> list[QRectF]:
+    def _visible(self, least: float) -> dict[str, QRectF]:
         """The rectangles, none smaller than ``least``: in a large drawing they would be too small to be seen."""
-        kept = self._grown.get(token)
-        if kept is None or kept[0] != least:
-            shown = [QRectF(r.x(), r.y(), max(least, r.width()), max(least, r.height())) for r in rects]
-            kept = self._grown[token] = (least, shown)
-        return kept[1]
+        if self._least != least:
+            self._least, self._grown = least, {}
+        if len(self._grown) != len(self._rects):
+            for i, r in self._rects.items():
+                if i not in self._grown:
+                    self._grown[i] = QRectF(r.x(), r.y(), max(least, r.width()), max(least, r.height()))
+        return self._grown
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._go(event)

@@ -15,7 +15,7 @@ from studio.document.runners import all_agents
 from studio.settings.profiles import read_profiles
 from studio.ui.inspector import builder
 from studio.ui.inspector.context_fields import add_context
-from studio.ui.inspector.expected_prompt import expected, first_call, incoming, told_instructions
+from studio.ui.inspector.expected_prompt import expected_now, first_call
 from studio.ui.inspector.form import Form, Refused
 from studio.ui.inspector.host_fields import add_host, run_name
 from studio.ui.inspector.last_run import fill_messages
@@ -122,14 +122,7 @@ def _add_prompt(page: NodePage) -> None:
         section.setVisible(call is not None)
         if call is None or not isinstance(node, AgentNode):
             return
-        then = page.workspace.run.as_run(node.id)
-        now = expected(
-            node,
-            call.messages,
-            incoming(page.workspace, call),
-            then if isinstance(then, AgentNode) else None,
-            told_instructions(call),
-        )
+        now = expected_now(page.workspace, node, call)
         tokens = tokens_words(sum(estimate(said(m)) for m in now.messages))
         words = tr("as after {run} · {tokens}") if now.changed else tr("from {run} · {tokens}")
         section.set_summary(words.format(run=run_name(page), tokens=tokens))

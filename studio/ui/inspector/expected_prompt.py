@@ -98,6 +98,13 @@ def expected(
     return Expected((*_system("\n".join(found.instructions)), *shown), changed, " ".join(notes))
 
 
+def expected_now(workspace: Workspace, node: AgentNode, call: ModelCallStarted) -> Expected:
+    """The same for a call of the run that is shown."""
+    then = workspace.run.as_run(node.id)
+    ran = then if isinstance(then, AgentNode) else None
+    return expected(node, call.messages, incoming(workspace, call), ran, told_instructions(call))
+
+
 def _decides(node: AgentNode) -> tuple[object, ...]:
     return tuple(getattr(node, name) for name in _DECIDES)
 

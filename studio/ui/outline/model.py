@@ -44,6 +44,25 @@ class _Entry:
     children: list[int]
 
 
+class Table:
+    """Rows as the model looks them up. Of thousands it is made in a thread."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.entries: list[_Entry] = []
+        self.top = [self._add(row, at, -1) for at, row in enumerate(rows)]
+        self.number = {entry.row.id: number for number, entry in enumerate(self.entries)}
+        self.shape = tuple((entry.row.id, entry.parent) for entry in self.entries)
+        """What tells whether there are other rows, or only other words in them."""
+
+    def _add(self, row: Row, at: int, parent: int) -> int:
+        number = len(self.entries)
+        entry = _Entry(row, at, parent, [])
+        self.entries.append(entry)
+        for child in row.rows:
+            entry.children.append(self._add(child, len(entry.children), number))
+        return number
+
+
 class OutlineModel(QAbstractItemModel):
     """Numbers of entries are the internal ids of indexes: nothing that a view keeps can point at freed memory."""
 
@@ -53,30 +72,22 @@ class OutlineModel(QAbstractItemModel):
         self._entries: list[_Entry] = []
         self._top: list[int] = []
         self._number: dict[str, int] = {}
+        self._shape: tuple[tuple[str, int], ...] = ()
 
     def show_rows(self, rows: Sequence[Row]) -> bool:
         """Takes other rows; returns whether there are others than before, not only other words in them."""
-        entries, top = self._entries, self._top
-        self._entries, self._top = [], []
-        for row in rows:
-            self._top.append(self._add(row, len(self._top), -1))
-        if _same_shape(entries, self._entries):
+        return self.show_table(Table(rows))
+
+    def show_table(self, table: Table) -> bool:
+        """The same with rows that were made ready elsewhere."""
+        if self._shape == table.shape:
+            self._entries, self._top = table.entries, table.top
             self.touch()
             return False
-        new, self._entries, self._top = (self._entries, self._top), entries, top
         self.beginResetModel()
-        self._entries, self._top = new
-        self._number = {entry.row.id: number for number, entry in enumerate(self._entries)}
+        self._entries, self._top, self._number, self._shape = table.entries, table.top, table.number, table.shape
         self.endResetModel()
         return True
-
-    def _add(self, row: Row, at: int, parent: int) -> int:
-        number = len(self._entries)
-        entry = _Entry(row, at, parent, [])
-        self._entries.append(entry)
-        for child in row.rows:
-            entry.children.append(self._add(child, len(entry.children), number))
-        return number
 
     def touch(self) -> None:
         """Marks or words changed: what is seen is painted again."""
@@ -158,12 +169,6 @@ class OutlineModel(QAbstractItemModel):
             case _ if role == BREAKPOINT_ROLE:
                 return self._marks(row.id).breakpoint
         return None
-
-
-def _same_shape(before: Sequence[_Entry], now: Sequence[_Entry]) -> bool:
-    return len(before) == len(now) and all(
-        a.row.id == b.row.id and a.parent == b.parent for a, b in zip(before, now, strict=True)
-    )
 
 
 def _words(row: Row, marks: Marks) -> str:

@@ -18,7 +18,7 @@ from studio.document.model import JoinNode, Workflow
 from studio.document.order import run_order
 from studio.document.problems import Problem
 from studio.ui.outline.delegate import ROW_ROLE, OutlineDelegate
-from studio.ui.outline.model import Marks, OutlineModel
+from studio.ui.outline.model import Marks, OutlineModel, Table
 from studio.ui.outline.tree import Row, outline
 from studio.ui.outline.tree_view import OutlineTree
 from studio.ui.text import tr
@@ -35,14 +35,14 @@ class _Found(QObject):
     """Brings the rows that a thread made back to the loop; lives until the thread has told it."""
 
     told = Signal(object, object)
-    """Workflow, rows."""
+    """Workflow, table of its rows."""
 
 
 def _find(found: _Found, workflow: Workflow) -> None:
     """In a thread: documents are frozen."""
-    rows = outline(workflow)
+    table = Table(outline(workflow))
     with suppress(RuntimeError):  # the program has ended
-        found.told.emit(workflow, rows)
+        found.told.emit(workflow, table)
 
 
 class OutlinePanel(QWidget):
@@ -95,7 +95,7 @@ class OutlinePanel(QWidget):
         self._workspace = workspace
         if workspace is not None:
             self._connect(workspace, on=True)
-        self._show_rows([])
+        self._show_table(Table([]))
         self._shown = None
         self.refresh()
 
@@ -135,13 +135,17 @@ class OutlinePanel(QWidget):
         workspace = self._workspace
         workflow = workspace.document.workflow if workspace is not None else None
         if workflow is self._shown:
+            # Marks alone changed: they are asked for when a row is painted, and the selection stays where it is.
+            if workflow is not None and len(workflow.nodes) > MANY:
+                self.tree.viewport().update()
+                return
             self.model.touch()
         elif workflow is not None and self._shown is not None and len(workflow.nodes) > MANY:
             self._find_rows(workflow)
             return
         else:
             self._shown = workflow
-            self._show_rows(outline(workflow) if workflow is not None else [])
+            self._show_table(Table(outline(workflow) if workflow is not None else []))
         self.show_selection()
 
     def _find_rows(self, workflow: Workflow) -> None:
@@ -151,20 +155,20 @@ class OutlinePanel(QWidget):
             found.told.connect(self._on_found_told)
             QThreadPool.globalInstance().start(lambda: _find(found, workflow))
 
-    def _on_found_told(self, workflow: Workflow, rows: list[Row]) -> None:
+    def _on_found_told(self, workflow: Workflow, table: Table) -> None:
         self._asked = None
         workspace = self._workspace
         if workspace is None or workspace.document.workflow is not workflow:
             self._schedule()
             return
         self._shown = workflow
-        self._show_rows(rows)
+        self._show_table(table)
         self.show_selection()
 
-    def _show_rows(self, rows: list[Row]) -> None:
+    def _show_table(self, table: Table) -> None:
         folded = {i for i, index in self.model.branches() if not self.tree.isExpanded(index)}
         self._following = True
-        if self.model.show_rows(rows):
+        if self.model.show_table(table):
             for item_id, index in self.model.branches():
                 self.tree.setExpanded(index, item_id not in folded)
         self._following = False
