@@ -9,6 +9,8 @@ from typing import Any
 from studio.agents.tools import Tool
 from studio.assembly.code import UserCode
 from studio.assembly.invocation import has_effect, running
+from studio.assembly.texts import plain_value
+from studio.assembly.wire import from_worker
 from studio.document.model import ToolDecl, Workflow
 from studio.document.tools import target_of
 
@@ -42,7 +44,8 @@ class DeclaredTools:
             if declared.has_effects:
                 has_effect(declared.name)  # also if it fails or is stopped: half of it may be done
             # A tool with a limit of its own is cancelled by that one, with a sentence that names it.
-            result = await self._code.bare(target, arguments, running.get(), limited=declared.timeout is None)
+            given = await self._code.bare(target, arguments, running.get(), limited=declared.timeout is None)
+            result = plain_value(from_worker(given))
             return json.dumps(result, ensure_ascii=False) if declared.result == "json" else result
 
         return run

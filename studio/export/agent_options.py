@@ -7,13 +7,14 @@ from pydantic import JsonValue
 from studio.document import agent_options as options
 from studio.document.checks_agents import provider_id
 from studio.document.model import AgentNode, McpServerDecl, Workflow
-from studio.export.naming import identifier
+from studio.export.naming import Names, identifier
 from studio.export.pretty import Bracket, Expression, Pair, call, listed, plain, signature, string, value
-from studio.export.problems import ExportProblem
-from studio.export.source import FRAMEWORK, Module, docstring, one_line, region
+from studio.export.source import AGENT_SUPPORT, FRAMEWORK, Module, docstring, is_async, one_line, region
+from studio.export.user_code import changes_context, sets_result, written_in
 
 _REFERENCE = "env:"
-
+_LOOP_NAMES = {"max_consecutive_errors": "max_consecutive_errors_per_request"}
+_NOT_OF_THE_FRAMEWORK = {"additional_tools", "max_repeats"}
 
 _STRATEGIES = {
     "truncation": "TruncationStrategy",
@@ -59,28 +60,28 @@ def _settings(name: str, given: options.Compaction) -> list[str]:
 class AgentOptions:
     """Writes the options of one agent: definitions in front of its function, and arguments in it."""
 
-    def __init__(self, module: Module, workflow: Workflow, agent: AgentNode, name: str) -> None:
+    def __init__(self, module: Module, workflow: Workflow, agent: AgentNode, names: Names) -> None:
         self._module = module
         self._workflow = workflow
         self._agent = agent
-        self._name = name
+        self._names = names
         self.before = ""
         """Definitions in front of the function of the agent."""
 
     def client(self) -> Expression:
         """The client, with the settings of the tool loop if they are not the defaults."""
         loop = self._agent.tool_loop
-        given = loop.model_dump(exclude_defaults=True, exclude={"additional_tools", "max_repeats"})
-        if loop.additional_tools:
-            raise ExportProblem(
-                f"{self._agent.name} has additional tools of its tool loop, which exported code cannot have yet. "
-                "Give them to the agent as tools whose caller answers."
-            )
+        given: dict[str, Expression] = {
+            _LOOP_NAMES.get(name, name): repr(value)
+            for name, value in loop.model_dump(exclude_defaults=True, exclude=_NOT_OF_THE_FRAMEWORK).items()
+        }
+        hidden = [self._names.tools[name] for name in loop.additional_tools if name in self._names.tools]
+        if hidden:
+            given["additional_tools"] = listed(hidden)
         if not given:
             return "client"
-        renamed = {"max_consecutive_errors": "max_consecutive_errors_per_request"}
-        self._module.need(".support", "with_tool_loop")
-        return call("with_tool_loop", "client", **{renamed.get(k, k): repr(v) for k, v in given.items()})
+        self._module.need(AGENT_SUPPORT, "with_tool_loop")
+        return call("with_tool_loop", "client", **given)
 
     def chat(self) -> list[Expression]:
         """Arguments of ``ChatOptions``."""
@@ -120,12 +121,14 @@ class AgentOptions:
         return [self._server(declared[name]) for name in self._agent.mcp_servers if name in declared]
 
     def _server(self, server: McpServerDecl) -> Expression:
-        given: list[Expression] = [Pair("name=", string(server.name))]
+        given: list[Expression] = [Pair("name=", string(server.name)), Pair("tool_name_prefix=", string(server.name))]
         if server.transport == "stdio":
             kind = "MCPStdioTool"
             given.append(Pair("command=", string(server.command)))
             if server.arguments:
                 given.append(Pair("args=", listed([string(argument) for argument in server.arguments])))
+            if server.folder:
+                given.append(Pair("cwd=", string(server.folder)))
             if server.environment:
                 given.append(Pair("env=", self._secrets(server.environment)))
         else:
@@ -175,16 +178,41 @@ class AgentOptions:
             case "history":
                 return self._history(given, source)
             case "text":
-                self._module.need(".support", "FixedText")
+                self._module.need(AGENT_SUPPORT, "FixedText")
                 return call("FixedText", string(source), string(given.text), string(given.adds))
             case "compaction":
                 self._module.need(FRAMEWORK, "CompactionProvider")
                 strategy = self._strategy(given.compaction.strategy, given.compaction)
                 return call("CompactionProvider", Pair(f"{given.when}_strategy=", strategy), source_id=string(source))
-        raise ExportProblem(
-            f"{self._agent.name} has a context provider written in Python, which exported code cannot have yet. "
-            "Take it away for the export, or add the text by a function node."
+        self._module.need(AGENT_SUPPORT, "ComputedContext")
+        function = self._imported(given.call) if given.call else self._computed(given, number)
+        return call("ComputedContext", string(source), function, string(given.adds))
+
+    def _imported(self, target: str) -> str:
+        """A function of a module of the document."""
+        name, _, function = target.partition(":")
+        where, _, last = name.rpartition(".")
+        self._module.need(f".{where}", last)
+        return f"{last}.{function}"
+
+    def _computed(self, given: options.ContextProvider, number: int) -> str:
+        """The function of a context provider that is written in Python."""
+        name = self._names.around[f"{self._agent.id}.provider_{number}"]
+        self._module.need("typing", "Any")
+        self._module.need(FRAMEWORK, "Message")
+        body = written_in(self._module, self._workflow, given.body or "result = None")
+        head = f"{'async ' if is_async(body) else ''}def {name}"
+        shown = one_line(given.name or "Context")
+        self.before += "\n".join(
+            [
+                signature(head, ["messages: list[Message]", "session_id: str | None"], "Any"),
+                docstring(f"{shown}: what {one_line(self._agent.name)} is told besides its messages.", 1),
+                "    result: Any = None",
+                region(f"{self._agent.id}.provider_{number}", body, 1),
+                "    return result\n\n\n",
+            ]
         )
+        return name
 
     def _history(self, given: options.ContextProvider, source: str) -> Expression:
         defaults = options.ContextProvider(kind="history")
@@ -197,28 +225,51 @@ class AgentOptions:
         if given.store == "session":
             self._module.need(FRAMEWORK, "InMemoryHistoryProvider")
             return call("InMemoryHistoryProvider", string(source), **changed)
-        raise ExportProblem(
-            f"{self._agent.name} keeps its history in a {given.store}, which exported code cannot do yet. "
-            "Keep it in the session for the export."
-        )
+        if given.store == "file":
+            self._module.need(FRAMEWORK, "FileHistoryProvider")
+            path = given.path.strip() or "histories"
+            return call("FileHistoryProvider", string(path), source_id=string(source), **changed)
+        self._module.need(AGENT_SUPPORT, "SqliteHistory")
+        return call("SqliteHistory", string(given.path.strip() or "histories.db"), string(source), **changed)
 
     def _middleware(self, given: options.MiddlewareDecl, number: int) -> Expression:
         """User code around a run, a model call or a tool call."""
-        kinds = {"agent": "AgentContext", "chat": "ChatContext", "function": "FunctionInvocationContext"}
-        module, context = self._module, kinds[given.kind]
+        module, mark = self._module, f"{given.kind}_middleware"
+        code = self._source_of(given.call) if given.call else given.body
+        adapted = given.kind != "function" and sets_result(code)
+        module.need(FRAMEWORK, mark)
+        if adapted:
+            module.need(AGENT_SUPPORT, "plain_results")
         if given.call:
-            name, _, function = given.call.partition(":")
-            module.need(".", name)
-            return f"{name}.{function}"
-        name = f"{self._name}_middleware_{number}"
-        module.need(FRAMEWORK, context, f"{given.kind}_middleware")
+            function = self._imported(given.call)
+            return call(mark, call("plain_results", function) if adapted else function)
+        loose = adapted or changes_context(code)
+        context = "Any" if loose else _CONTEXTS[given.kind]
+        module.need(*(("typing", "Any") if loose else (FRAMEWORK, context)))
+        name = self._names.around[f"{self._agent.id}.middleware_{number}"]
         module.need("collections.abc", "Awaitable", "Callable")
         parameters = [f"context: {context}", "call_next: Callable[[], Awaitable[None]]"]
         head = signature(f"async def {name}", parameters, "None")
-        doc = docstring(f"{one_line(given.name or given.kind.title())}: around {self._agent.name}.", 1)
-        code = region(f"{self._agent.id}.middleware_{number}", given.body, 1)
-        self.before += f"@{given.kind}_middleware\n{head}\n{doc}\n{code}\n\n\n"
+        doc = docstring(f"{one_line(given.name or given.kind.title())}: around {one_line(self._agent.name)}.", 1)
+        body = written_in(module, self._workflow, given.body or "await call_next()")
+        marks = f"@{mark}\n" + "@plain_results\n" * adapted
+        written = region(f"{self._agent.id}.middleware_{number}", body, 1)
+        self.before += f"{marks}{head}\n{doc}\n{written}\n\n\n"
         return name
+
+    def _source_of(self, target: str) -> str:
+        """The module of the document that a function is in."""
+        name = target.partition(":")[0]
+        return next((m.source for m in self._workflow.modules if m.name == name), "")
+
+
+_CONTEXTS = {"agent": "AgentContext", "chat": "ChatContext", "function": "FunctionInvocationContext"}
+
+
+def lasting_session(workflow: Workflow, agent: AgentNode) -> str:
+    """The id of an agent's session if a history outside of it has to be found again by the next run; "" if none has."""
+    outside = any(given.kind == "history" and given.store != "session" for given in agent.providers)
+    return f"{identifier(workflow.name)}-{agent.id}".replace("_", "-") if outside else ""
 
 
 def tool_arguments(options_of: AgentOptions, tools: list[str]) -> list[Expression]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from studio.document.model import AgentNode, ToolDecl, Workflow
-from studio.document.tools import target_of
+from studio.document.model import AgentNode, RunnerNode, Workflow
 from studio.export.agent_options import AgentOptions, tool_arguments
 from studio.export.naming import Names
 from studio.export.pretty import Bracket, Expression, Pair, signature, statement, string, value
 from studio.export.pretty import plain as _plain
+from studio.export.runners import runner_block
 from studio.export.source import FRAMEWORK, Module, docstring, literal, one_line, region, sentence
+from studio.export.tools import tool_block, used_tools
+from studio.export.user_code import written_in
 
 _CLIENT = '''def default_client() -> OpenAIChatCompletionClient:
     """A client of any server that speaks Chat Completions; see ``.env.example`` for the variables."""
@@ -26,59 +28,40 @@ def agents_module(workflow: Workflow, names: Names, depth: int = 0) -> Module | 
     """``agents.py``: tools and agents, and in the outermost package the model client. None for an inner workflow
     without agents."""
     agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
-    if depth and not agents:
+    runners = [n for n in workflow.nodes if isinstance(n, RunnerNode)]
+    if depth and not agents and not runners:
         return None
-    module = Module(f"Agents of {workflow.name}." if agents else "The model client.", depth)
+    module = Module(f"Agents of {workflow.name}." if agents or runners else "The model client.", depth)
     if not depth:
         module.need("os")
         module.need("agent_framework.openai", "OpenAIChatCompletionClient")
         module.blocks.append(f"VARIABLES = {literal(VARIABLES)}")
         module.blocks.append(_CLIENT)
-    used = {name for agent in agents for name in agent.tools}
-    for tool in workflow.tools:
-        if tool.name in used:
-            module.blocks.append(_tool(module, tool, names.tools[tool.name]))
+    module.blocks += [tool_block(module, workflow, tool, names.tools[tool.name]) for tool in used_tools(workflow)]
     for agent in agents:
         module.blocks.append(_agent(module, workflow, agent, names))
+    module.blocks += [runner_block(module, workflow, node, names) for node in runners]
     return module
 
 
-def _tool(module: Module, tool: ToolDecl, variable: str) -> str:
-    module.need(FRAMEWORK, "FunctionTool")
-    name, _, function = target_of(tool).partition(":")
-    description, before = module.constant(f"{variable.upper()}_DESCRIPTION", tool.description, room=20)
-    items: list[Expression] = [Pair("name=", string(tool.name)), Pair("description=", description)]
-    if tool.approval != "caller" and name:
-        where, _, last = name.rpartition(".")
-        module.need(f".{where}", last)
-        items.append(Pair("func=", f"{last}.{function}"))
-    items.append(Pair("input_model=", _plain(value(tool.parameters))))
-    if tool.approval == "always":
-        items.append('approval_mode="always_require"')
-    for limit in ("max_invocations", "max_invocation_exceptions"):
-        if getattr(tool, limit) is not None:
-            items.append(f"{limit}={getattr(tool, limit)}")
-    return f"# tool: {tool.name}\n{before}" + statement(Bracket("FunctionTool(", items), 0, f"{variable} = ")
-
-
-def _filter(module: Module, agent: AgentNode, name: str) -> str:
+def _filter(module: Module, workflow: Workflow, agent: AgentNode, name: str) -> str:
     module.need("typing", "Any")
     module.need(FRAMEWORK, "Message")
-    head = signature(f"def {name}_context", ["messages: list[Message]"], "list[Message]")
+    head = signature(f"def {name}", ["messages: list[Message]"], "list[Message]")
     doc = docstring(f"What {one_line(agent.name)} takes from the conversation it is handed.", 1)
-    return (
-        f"{head}\n{doc}\n    result: Any = messages\n"
-        f"{region(agent.id, agent.context_filter or 'result = messages', 1)}\n    return list(result)\n\n\n"
-    )
+    code = written_in(module, workflow, agent.context_filter or "result = messages")
+    body = f"    result: Any = messages\n{region(agent.id, code, 1)}\n    return list(result)"
+    return f"{head}\n{doc}\n{body}\n\n\n"
 
 
 def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names) -> str:
     module.need(FRAMEWORK, "Agent", "SupportsChatGetResponse")
     module.need("typing", "Any")
     name = names.variables[agent.id]
-    before = _filter(module, agent, name) if agent.context == "custom" else ""
+    named = names.around[f"{agent.id}.context"]
+    before = _filter(module, workflow, agent, named) if agent.context == "custom" else ""
     instructions, constant = module.constant(f"{name.upper()}_INSTRUCTIONS", agent.instructions, room=30)
-    around = AgentOptions(module, workflow, agent, name)
+    around = AgentOptions(module, workflow, agent, names)
     items: list[Expression] = [around.client(), instructions, Pair("name=", string(agent.id))]
     if agent.description:
         description, more = module.constant(f"{name.upper()}_DESCRIPTION", agent.description, room=30)

@@ -9,19 +9,23 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from studio.document.conditions import Condition, Rule, describe
+from studio.document.model import Workflow
 from studio.export import pretty
 from studio.export.pretty import Bracket, Joined
 from studio.export.source import SUPPORT, Module, docstring, is_async, literal, region
+from studio.export.user_code import names_in, written_in
 
 _SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
-def function(module: Module, owner: str, name: str, condition: Condition, stateful: bool = False) -> None:
+def function(
+    module: Module, workflow: Workflow, owner: str, name: str, condition: Condition, stateful: bool = False
+) -> None:
     """Adds the predicate of an edge or case to a module; ``stateful``: its junction hands it shared state too."""
     module.need("typing", "Any")
     parameters = ["message: Any", *(["state: Any"] if stateful else [])]
     if condition.kind == "python":
-        module.blocks.append(_python(module, name, owner, condition, parameters))
+        module.blocks.append(_python(module, workflow, name, owner, condition, parameters))
         return
     rules = condition.kind == "rules"
     expression = _rule(module, condition.rule) if rules else _expression(module, condition.expression)
@@ -39,13 +43,16 @@ _ROOTS = {"data": "{0}", "text": "text_of({0})", "value": "value_of({0})", "type
 """Names that a predicate may use, and what they are."""
 
 
-def _python(module: Module, name: str, owner: str, condition: Condition, parameters: list[str]) -> str:
+def _python(
+    module: Module, workflow: Workflow, name: str, owner: str, condition: Condition, parameters: list[str]
+) -> str:
     """The body of a predicate, as written, inside of a function that gives it its names."""
     expression = _single_expression(condition.body)
     body = condition.body.strip()
     lines_of_result = f"result = (\n{body}\n)" if "\n" in body else f"result = {body}"
     code = lines_of_result if expression else condition.body
-    used = names_in(condition.body) if condition.body.strip() else set()
+    code = written_in(module, workflow, code)
+    used = names_in(condition.body)
     lines = [f"# condition: {owner}"]
     returns = _has_return(condition.body)
     head = f"{'async ' if waits(condition) else ''}def {name}"
@@ -66,14 +73,6 @@ def _has_return(body: str) -> bool:
         return any(isinstance(node, ast.Return) for node in ast.walk(ast.parse(body)))
     except SyntaxError:
         return False
-
-
-def names_in(body: str) -> set[str]:
-    """The names that statements read or write."""
-    try:
-        return {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
-    except SyntaxError:
-        return set(_ROOTS)
 
 
 def _single_expression(body: str) -> bool:

@@ -11,7 +11,6 @@ from studio.document.model import FanInEdge, FunctionNode, HumanInputNode, JoinN
 from studio.document.turns import joined_token, joins_turns, token_sources, turn_sources
 from studio.document.types import sends, split
 from studio.export import python_types
-from studio.export.conditions import names_in
 from studio.export.naming import Names
 from studio.export.pretty import Bracket, Expression, call, listed, signature, statement, string
 from studio.export.source import (
@@ -23,11 +22,8 @@ from studio.export.source import (
     is_async,
     region,
     sentence,
-    with_relative_imports,
 )
-
-_PUBLIC = frozenset({"Content", "Message", "AgentResponse", "AgentExecutorResponse", "AgentExecutorRequest"})
-"""Names of the framework that a body may use without importing them."""
+from studio.export.user_code import names_in, written_in
 
 MODULES = {
     "function": "functions",
@@ -147,8 +143,7 @@ class _Writing:
 
     def _user_function(self, node: FunctionNode | JoinNode, data: str) -> tuple[Bracket, str]:
         """The call of the function around a body, and the function."""
-        body = with_relative_imports(node.body, [m.name for m in self.workflow.modules])
-        self._import_free_names(body)
+        body = written_in(self.module, self.workflow, node.body)
         self.module.need("typing", "Any")
         waits = is_async(body)
         name = f"_{self.names.variables[node.id]}"
@@ -158,14 +153,6 @@ class _Writing:
         head = signature(f"{'async ' if waits else ''}def {name}", parameters, "Any")
         text = f"{head}\n    result: Any = None\n{region(node.id, body, 1)}\n    return result\n\n\n"
         return Bracket(f"{'await ' if waits else ''}{name}(", given), text
-
-    def _import_free_names(self, body: str) -> None:
-        names = names_in(body)
-        for name in sorted(names & _PUBLIC):
-            self.module.need(FRAMEWORK, name)
-        for declared in self.workflow.types:
-            if declared.name in names:
-                self.module.need(".types", declared.name)
 
     def _called(self, node: FunctionNode) -> tuple[Bracket, str]:
         """The call of ``module:function`` with as many of (data, ctx) as it takes."""

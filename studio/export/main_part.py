@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from studio.document.model import AgentNode, HumanInputNode, SubWorkflowNode, Workflow
+from studio.document.runners import all_agents
 from studio.export.pretty import readable_text, string, text_block
-from studio.export.source import FRAMEWORK, Module
+from studio.export.source import AGENT_SUPPORT, FRAMEWORK, Module
 from studio.export.support import add_needed
 
 _TEXT = "main.py.txt"
@@ -12,11 +13,24 @@ _MAIN = '''def main() -> None:
     """The command line: the input as one argument."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("input", nargs="?", default=SAMPLE_INPUT, help="what the workflow is given")
-    raise SystemExit(asyncio.run(run(build(), parser.parse_args().input)))
+    raise SystemExit(asyncio.run({run}(build(), parser.parse_args().input)))
 
 
 if __name__ == "__main__":
     main()'''
+
+_RUN_AND_CLOSE = '''async def run_and_close(workflow: Workflow, text: str) -> int:
+    """Runs the workflow once and ends the servers that it has started."""
+    try:
+        return await run(workflow, text)
+    finally:
+        await close_servers(workflow)'''
+
+
+def uses_servers(workflow: Workflow) -> bool:
+    """Whether an agent of the workflow, or of one inside, has MCP servers."""
+    inner = [n.embedded for n in workflow.nodes if isinstance(n, SubWorkflowNode) and n.embedded is not None]
+    return any(agent.mcp_servers for agent in all_agents(workflow)) or any(map(uses_servers, inner))
 
 
 def asks(workflow: Workflow) -> list[str]:
@@ -29,6 +43,7 @@ def asks(workflow: Workflow) -> list[str]:
                 found.add("question")
             case AgentNode():
                 modes = {tools.get(name) for name in node.tools}
+                modes |= {"caller"} if node.tool_loop.additional_tools else set()
                 servers = {server.name for server in workflow.mcp_servers if server.approval != "never"}
                 modes |= {"always"} if servers & set(node.mcp_servers) else set()
                 found |= {kind for mode, kind in (("always", "approval"), ("caller", "call")) if mode in modes}
@@ -55,7 +70,11 @@ def add_main(module: Module, workflow: Workflow) -> None:
         module.blocks.insert(at, dispatch)
         module.need(FRAMEWORK, "WorkflowEvent")
     module.blocks[first:] = [block.replace("def run_asking(", "def run(", 1) for block in module.blocks[first:]]
-    module.blocks.append(_MAIN)
+    served = uses_servers(workflow)
+    if served:
+        module.need(AGENT_SUPPORT, "close_servers")
+        module.blocks.append(_RUN_AND_CLOSE)
+    module.blocks.append(_MAIN.format(run="run_and_close" if served else "run"))
 
 
 def _answer(kinds: list[str]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.document.conditions import Condition
 from studio.document.model import (
+    AgentNode,
     DirectEdge,
     Edge,
     FanOutEdge,
@@ -21,7 +22,11 @@ from studio.document.turns import added_nodes, turn_sources
 
 _BUILTINS = frozenset(name for name in dir(builtins) if name.islower())
 _BUILD = frozenset(
-    re.findall(r"\w+", "agent_node agents chosen client client_factory data default_client os storage targets typing")
+    re.findall(
+        r"\w+",
+        """agent_middleware agent_node agents as_json chat_middleware chosen client client_factory data default_client
+        function_middleware os plain_results storage targets typing with_tool_loop within""",
+    )
 )
 """Names that ``build()`` and ``agents.py`` use themselves."""
 _MAIN = frozenset(
@@ -36,11 +41,12 @@ _MAIN = frozenset(
 _CLASSES = frozenset(
     re.findall(
         r"\w+",
-        """Agent AgentExecutor AgentExecutorRequest AgentExecutorResponse AgentResponse AgentResponseUpdate
-        AgentSession Any Callable Case ChatOptions ChatStartExecutor CheckpointStorage Content Default Executor
-        FunctionTool Mapping Message Never Question Sequence StateContext StateJunction TurnToken
-        TurnTokenAgentExecutor TurnRouter TurnCollector TurnJoin Workflow WorkflowBuilder WorkflowContext
-        WorkflowExecutor WorkflowRunState WithText""",
+        """Agent AgentContext AgentExecutor AgentExecutorRequest AgentExecutorResponse AgentHostOptions AgentResponse
+        AgentResponseUpdate AgentSession Any Callable Case ChatContext ChatOptions ChatStartExecutor CheckpointStorage
+        Content ConversationRunner Default Executor FunctionInvocationContext FunctionTool Mapping Message
+        MiddlewareFailure MiddlewareTermination Never Question RunnerAgent RunnerSettings Sequence StateContext
+        StateJunction TurnToken TurnTokenAgentExecutor TurnRouter TurnCollector TurnJoin Workflow WorkflowBuilder
+        WorkflowContext WorkflowExecutor WorkflowRunState WithText""",
     )
 )
 """Classes that the modules with executors import or define."""
@@ -68,6 +74,8 @@ class Names:
     classes: dict[str, str] = field(default_factory=dict)
     conditions: dict[str, str] = field(default_factory=dict)
     tools: dict[str, str] = field(default_factory=dict)
+    around: dict[str, str] = field(default_factory=dict)
+    """``agent.context``, ``agent.provider_1``, ``agent.middleware_2`` -> function in ``agents.py``"""
     turn_sources: frozenset[str] = frozenset()
     """The nodes that send whole turns, see :mod:`studio.document.turns`."""
 
@@ -82,6 +90,8 @@ class Names:
         added = list(added_nodes(workflow))
         for item in dict.fromkeys([*(node.id for node in workflow.nodes), *junctions, *added]):
             names.variables[item] = _free(identifier(item, "node"), taken, "_node")
+        for owner, wanted in _around(workflow, names.variables):
+            names.around[owner] = _free(wanted, taken, "_code")
         taken |= _MAIN
         for owner, condition in conditions_of(workflow.edges):
             names.conditions[owner] = _free(identifier(condition.name or f"when_{owner}", "when"), taken, "_holds")
@@ -99,6 +109,17 @@ class Names:
 
 def _sessions(workflow: Workflow) -> list[str]:
     return sorted({s for node in workflow.nodes if isinstance(s := getattr(node, "session", None), str) and s})
+
+
+def _around(workflow: Workflow, variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Code around agents and the names that its functions should have."""
+    for node in workflow.nodes:
+        if isinstance(node, AgentNode):
+            name = variables[node.id]
+            yield f"{node.id}.context", f"{name}_context"
+            for kind, declared in (("provider", node.providers), ("middleware", node.middleware)):
+                for number in range(1, len(declared) + 1):
+                    yield f"{node.id}.{kind}_{number}", f"{name}_{kind}_{number}"
 
 
 def _free(wanted: str, taken: set[str], suffix: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.document.model import SubWorkflowNode, Workflow
+from studio.document.model import RunnerNode, SubWorkflowNode, Workflow
 from studio.document.tools import code_modules
 from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, pyproject, smoke, support
@@ -19,8 +19,7 @@ from studio.export.naming import Names, identifier
 from studio.export.problems import ExportProblem
 from studio.export.python_types import types_module
 from studio.export.source import (
-    SUPPORT,
-    TURNS,
+    SHARED,
     Module,
     docstring,
     literal,
@@ -29,6 +28,7 @@ from studio.export.source import (
     sentence,
     with_relative_imports,
 )
+from studio.export.user_code import missing_types
 from studio.export.workflow_module import FIRST_LINE, workflow_module
 
 Hosted = Callable[[str], str]
@@ -88,11 +88,8 @@ def _check(workflow: Workflow) -> None:
     if workflow.node(workflow.start or "") is None:
         raise ExportProblem("The workflow has no start node. Mark one node as the start, then export again.")
     for node in workflow.nodes:
-        if node.kind == "runner":
-            raise ExportProblem(
-                f"{node.name} is a conversation runner, which exported code cannot have yet. Draw its agents as nodes "
-                "with a switch between them."
-            )
+        if isinstance(node, RunnerNode) and not node.agents:
+            raise ExportProblem(f"The conversation runner {node.name} has no agent. Add one, then export again.")
         if node.kind not in RUNNABLE:
             raise ExportProblem(f"{node.name or node.id} is of a kind ({node.kind}) that cannot be written as code.")
 
@@ -104,17 +101,24 @@ class _Project:
     folder: Path | None
     layout: str
     hosted: Hosted | None = None
-    support: set[str] = field(default_factory=set)
-    turns: set[str] = field(default_factory=set)
+    shared: dict[str, set[str]] = field(default_factory=dict)
+    """Names that are used of the modules that all packages share."""
 
     def files(self, workflow: Workflow) -> dict[str, str]:
         """The files of the package and of those in it: path in the package -> text."""
         files = self._package(workflow, "", 0)
-        if self.support:
-            files["support.py"] = support.needed("support.py.txt", self.support).text()
-        if self.turns:
-            files["turn_token_host.py"] = support.needed("turn_token_host.py.txt", self.turns).text()
+        for source in SHARED:
+            if names := self.shared.get(source):
+                module = support.needed(f"{source[1:]}.py.txt", names)
+                self._note(module)
+                files[f"{source[1:]}.py"] = module.text()
         return files
+
+    def _note(self, module: Module) -> None:
+        """Remembers what a module takes from the shared ones."""
+        for source in SHARED:
+            if names := module.taken_from(source):
+                self.shared.setdefault(source, set()).update(names)
 
     def _package(self, workflow: Workflow, prefix: str, depth: int) -> dict[str, str]:
         names = Names.of(workflow)
@@ -130,8 +134,7 @@ class _Project:
         files = {"__init__.py": f"{docstring(sentence(workflow.name))}\n"}
         for name, module in modules.items():
             files[f"{name}.py"] = module.text(first if name == "workflow" else "")
-            self.support |= module.taken_from(SUPPORT)
-            self.turns |= module.taken_from(TURNS)
+            self._note(module)
         self._user_modules(workflow, files)
         found = {f"{prefix}{path}": text for path, text in files.items()}
         for node in workflow.nodes:
@@ -164,12 +167,14 @@ class _Project:
         names = [module.name for module in modules]
         for module in modules:
             path = f"{module.name.replace('.', '/')}.py"
-            if path in files or path in ("support.py", "runner.py", "turn_token_host.py", "hosted_agent.py"):
+            if path in files or path in {f"{shared[1:]}.py" for shared in SHARED}:
                 raise ExportProblem(
                     f"The module {module.name} has the name of a file of the export; give it another name."
                 )
             source = with_relative_imports(module.source, names)
-            files[path] = f"# Module of the workflow, as written.\n{region(module.name, source)}\n"
+            types = missing_types(module.source, workflow)
+            imported = f"from .types import {', '.join(types)}\n\n" if types else ""
+            files[path] = f"# Module of the workflow, as written.\n{imported}{region(module.name, source)}\n"
 
 
 def embedded(node: SubWorkflowNode, folder: Path | None) -> Workflow:

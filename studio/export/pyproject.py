@@ -7,11 +7,20 @@ import json
 from collections.abc import Mapping
 
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.export.main_part import uses_servers
 from studio.export.naming import Names
 from studio.export.pretty import WIDTH
 from studio.export.source import one_line
 
 CORE, OPENAI = "agent-framework-core==1.23.*", "agent-framework-openai==1.17.*"
+
+MCP = ("mcp>=2.2,<3", "tenacity>=9.1.4,<9.2")
+"""What the framework asks for once an MCP server is used, and does not install itself."""
+
+
+def requirements(workflow: Workflow) -> list[str]:
+    """The distributions that the project needs."""
+    return [CORE, OPENAI, *(MCP if uses_servers(workflow) else ())]
 
 
 DURABLE = ("agent-framework-durabletask==1.0.0b260922", "durabletask==1.12.*", "durabletask-azuremanaged==1.12.*")
@@ -32,7 +41,7 @@ def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool 
         'version = "0.1.0"\n'
         f"description = {_toml(described)}\n"
         'requires-python = ">=3.11"\n'
-        f"dependencies = [{_toml(CORE)}, {_toml(OPENAI)}]\n\n"
+        f"dependencies = [{', '.join(map(_toml, requirements(workflow)))}]\n\n"
         "[project.scripts]\n"
         f"{distribution} = {_toml(name + '.workflow:main')}\n" + (_extra(distribution, name) if durable else "") + "\n"
         "[tool.hatch.build.targets.wheel]\n"

@@ -7,6 +7,8 @@ import json
 from pydantic import JsonValue
 
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
+from studio.document.runners import all_agents
+from studio.export.main_part import uses_servers
 from studio.export.pretty import readable_text, text_block
 from studio.export.source import literal
 
@@ -14,7 +16,7 @@ _HEAD = '''"""Builds the workflow and runs it once with scripted replies; no mod
 
 import asyncio
 {imports}
-from {package}.workflow import build
+{servers}from {package}.workflow import build
 
 '''
 
@@ -52,8 +54,9 @@ _RUN = '''
 
 async def run_once() -> list[str]:
     """The types of the events of a run, as far as the limit."""
-    events: list[str] = []
-    async for event in build({client}).run(INPUT, stream=True):
+    workflow = build({client})
+{servers}    events: list[str] = []
+    async for event in workflow.run(INPUT, stream=True):
         events.append(event.type)
         if len(events) >= LIMIT:
             break
@@ -66,6 +69,9 @@ def test_builds_and_runs() -> None:
     assert "executor_failed" not in events
 '''
 
+_NO_SERVERS = """    for server in servers_of(workflow):
+        server.is_connected = True  # so that none is started: it has no tools then
+"""
 _IMPORTS = """from typing import Any
 
 from agent_framework import (
@@ -82,12 +88,19 @@ from agent_framework import (
 def test_module(workflow: Workflow, package: str) -> str:
     """The source of the smoke test."""
     scripted = replies(workflow)
-    text = _HEAD.format(imports=_IMPORTS if scripted else "", package=package)
+    served = uses_servers(workflow)
+    text = _HEAD.format(
+        imports=_IMPORTS if scripted else "",
+        package=package,
+        servers=f"from {package}.agent_support import servers_of\n" if served else "",
+    )
     text += text_constant("INPUT", workflow.sample_input or "Hello") + "LIMIT = 500\n"
     if scripted:
         text += literal(scripted, 0, "REPLIES: dict[str, list[str]] = ")
         text += '\n"""Instructions of an agent -> its replies in order; the last one is repeated."""\n' + _CLIENT
-    return text + _RUN.format(client="ScriptedClient" if scripted else "lambda: None")
+    return text + _RUN.format(
+        client="ScriptedClient" if scripted else "lambda: None", servers=_NO_SERVERS if served else ""
+    )
 
 
 def text_constant(name: str, text: str) -> str:
@@ -99,10 +112,10 @@ def text_constant(name: str, text: str) -> str:
 def replies(workflow: Workflow) -> dict[str, list[str]]:
     """Instructions of each agent -> its scripted replies, agents inside too."""
     found: dict[str, list[str]] = {}
+    for agent in all_agents(workflow):
+        found[agent.instructions] = _texts(workflow, agent)
     for node in workflow.nodes:
-        if isinstance(node, AgentNode):
-            found[node.instructions] = _texts(workflow, node)
-        elif isinstance(node, SubWorkflowNode) and node.embedded is not None:
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
             found |= replies(node.embedded)
     return found
 

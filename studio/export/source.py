@@ -17,8 +17,10 @@ from studio.export.pretty import INDENT
 FRAMEWORK = "agent_framework"
 SUPPORT = ".support"
 TURNS = ".turn_token_host"
-SHARED = (".support", ".runner", ".turn_token_host", ".hosted_agent")
-"""Modules that only the outermost package has."""
+AGENT_SUPPORT = ".agent_support"
+RUNNER = ".runner"
+SHARED = (RUNNER, AGENT_SUPPORT, SUPPORT, TURNS, ".hosted_agent")
+"""Modules that only the outermost package has; one may use those behind it."""
 
 
 def one_line(text: str) -> str:

@@ -9,6 +9,7 @@ from studio.document.model import (
     FanInEdge,
     FanOutEdge,
     Node,
+    RunnerNode,
     SubWorkflowNode,
     SwitchEdge,
     Workflow,
@@ -16,9 +17,11 @@ from studio.document.model import (
 from studio.document.turns import collector_id, first_token, start_id
 from studio.document.types import yields
 from studio.export import conditions, junctions
+from studio.export.agent_options import lasting_session
 from studio.export.executors import MODULES
 from studio.export.naming import Names, conditions_of, identifier
 from studio.export.pretty import Bracket, Expression, Pair, call, listed, signature, statement, string
+from studio.export.runners import runner_executor
 from studio.export.source import FRAMEWORK, TURNS, Module, one_line
 
 FIRST_LINE = "# exported workflow: format 1\n"
@@ -37,7 +40,7 @@ def workflow_module(workflow: Workflow, names: Names, depth: int = 0, hosted: st
     for edge in workflow.edges:
         stateful = junctions.reads_shared_state(edge)
         for owner, condition in conditions_of([edge]):
-            conditions.function(module, owner, names.conditions[owner], condition, stateful)
+            conditions.function(module, workflow, owner, names.conditions[owner], condition, stateful)
     module.blocks.append(_Builder(workflow, names, module, hosted).function())
     return module
 
@@ -65,7 +68,7 @@ class _Builder:
         ]
         lines = ["# edges", signature("def build", parameters, "Workflow", 0)]
         lines.append('    """The workflow, new at each call."""')
-        if any(isinstance(n, AgentNode) for n in workflow.nodes):
+        if any(isinstance(n, AgentNode | RunnerNode) for n in workflow.nodes):
             lines.append("    client = client_factory()")
         lines += self._sessions()
         lines += [statement(self._executor(node), 1, f"{self._variable(node.id)} = ") for node in _used_nodes(workflow)]
@@ -109,6 +112,8 @@ class _Builder:
             case AgentNode():
                 module.need(".", "agents")
                 return self._agent_executor(node)
+            case RunnerNode():
+                return runner_executor(module, node, self._names)
             case SubWorkflowNode():
                 inner = f"{self._variable(node.id)}_workflow"
                 module.need(FRAMEWORK, "WorkflowExecutor")
@@ -132,7 +137,9 @@ class _Builder:
         if changed:
             self._module.need(TURNS, "AgentHostOptions")
             arguments.append(call("AgentHostOptions", **{name: str(value) for name, value in changed.items()}))
-        return Bracket("TurnTokenAgentExecutor(", [*arguments, Pair("id=", string(node.id))])
+        kept = lasting_session(self._workflow, node)
+        named = [Pair("id=", string(node.id)), *([Pair("session_id=", string(kept))] if kept else [])]
+        return Bracket("TurnTokenAgentExecutor(", [*arguments, *named])
 
     def _agent_executor(self, node: AgentNode) -> Bracket:
         if node.host == "turn_token":
@@ -142,11 +149,14 @@ class _Builder:
         if node.context != "full":
             arguments.append(Pair("context_mode=", string(node.context)))
         if node.context == "custom":
-            arguments.append(f"context_filter=agents.{name}_context")
+            arguments.append(f"context_filter=agents.{self._names.around[f'{node.id}.context']}")
         if node.trailing_user_turn:
             arguments.append("ensure_trailing_user_turn=True")
         if node.session:
             arguments.append(f"session={_session(node.session)}")
+        elif kept := lasting_session(self._workflow, node):
+            self._module.need(FRAMEWORK, "AgentSession")
+            arguments.append(Pair("session=", call("AgentSession", session_id=string(kept))))
         return Bracket("agent_node(", arguments)
 
     def _arguments(self) -> list[Expression]:

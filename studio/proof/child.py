@@ -194,11 +194,25 @@ class Run:
         return left.pop(0) if left else default
 
 
+async def closed(job: dict[str, Any], workflow: Any) -> None:
+    """Ends what the run has started: servers of the project."""
+    module = sys.modules[f"{job['package']}.workflow"]
+    if hasattr(module, "close_servers"):
+        await module.close_servers(workflow)
+
+
 def ran(job: dict[str, Any], workflow: Any) -> None:
     """One run with the replies of the model server."""
     run = Run(job)
+
+    async def whole() -> None:
+        try:
+            await run.run(workflow, job["input"])
+        finally:
+            await closed(job, workflow)
+
     try:
-        asyncio.run(run.run(workflow, job["input"]))
+        asyncio.run(whole())
     except Exception as problem:
         if run.failed is None:
             run.failed = {"node": "", "message": f"{type(problem).__name__}: {problem}"}
@@ -213,6 +227,7 @@ def main() -> None:
         job = json.loads(line)
         os.environ.update(job["environment"])
         sys.path.insert(0, job["folder"])
+        os.chdir(job.get("cwd") or job["folder"])  # what the code writes stays in the proof's own folder
         steps = job["steps"]
         step = "compiles"
         try:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from studio.agents.messages import AgentUpdate, ApprovalRequest, ToolCall
+from studio.agents.stored_history import HistoryRows
 from studio.assembly import ServiceSource, compile_plan
+from studio.assembly.histories import HistoryFiles
 from studio.assembly.texts import plain_value
 from studio.debugger.answers import answer_kind, answer_value
 from studio.document.model import OfflineScript, Workflow
@@ -65,11 +68,28 @@ async def outcome_of(
         finally:
             await source.close()
     services = source.services(document.model_copy(update={"interpreter": interpreter}), folder)
-    plan = await asyncio.to_thread(compile_plan, document, services)
-    await plan.prepare()
-    run = _Run(document, sample)
-    outcome = await run.run(plan.engine)
+    with tempfile.TemporaryDirectory(prefix="proof-") as own:
+        histories = OwnHistories(Path(own))
+        try:
+            plan = await asyncio.to_thread(compile_plan, document, replace(services, histories=histories))
+            await plan.prepare()
+            run = _Run(document, sample)
+            outcome = await run.run(plan.engine)
+        finally:
+            await histories.close()
     return shape_of(plan.engine), outcome, run.given
+
+
+class OwnHistories(HistoryFiles):
+    """Histories in a folder of their own: a proof reads and leaves nothing in those of the user."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._places: dict[Path, Path] = {}
+
+    def rows(self, store: str, path: Path) -> HistoryRows:
+        return super().rows(store, self._places.setdefault(path, self._folder / str(len(self._places))))
 
 
 def offline_source() -> ServiceSource:

@@ -195,9 +195,24 @@ async def test_tool_results_become_one_line() -> None:
     assert line.endswith("... [truncated]]")
 
 
+def test_tokens_are_estimated_as_the_framework_does() -> None:
+    call = af.Content.from_function_call(call_id="c1", name="look", arguments='{"a": 1}')
+    pairs = [
+        (af.Message("user", ["über " * 20]), user("über " * 20)),
+        (af.Message("assistant", [call]), Message("assistant", (ToolCall("c1", "look", '{"a": 1}'),))),
+        (
+            af.Message("tool", [af.Content.from_function_result(call_id="c1", result="found")]),
+            Message("tool", (ToolResult("c1", "found"),)),
+        ),
+    ]
+    for framework, ours in pairs:
+        counted = af.CharacterEstimatorTokenizer().count_tokens(theirs._serialize_message(framework))
+        assert tokens(grouped([ours])) == counted
+
+
 async def test_truncation_by_tokens() -> None:
     messages = [user("x" * 400), user("y" * 400), user("z")]
-    left = shown(await Truncation(150, 120, estimated_tokens)(grouped(messages)))
+    left = shown(await Truncation(220, 160, estimated_tokens)(grouped(messages)))
     assert [m.text[0] for m in left] == ["y", "z"]
 
 
@@ -206,7 +221,7 @@ async def test_budget_tries_strategies_then_drops_the_oldest_and_system_last() -
     all_of_it = tokens(grouped(messages))
     budget = TokenBudget(all_of_it - 1, (SelectiveToolCalls(0),))
     assert [m.role for m in shown(await budget(grouped(messages)))] == ["system", "user", "user", "user"]
-    tight = await TokenBudget(16, (SelectiveToolCalls(0),))(grouped(messages))
+    tight = await TokenBudget(70, (SelectiveToolCalls(0),))(grouped(messages))
     assert [m.text[0] for m in shown(tight)] == ["s", "c"]
     assert [m.text for m in shown(await TokenBudget(1)(grouped(messages)))] == ["c"]
     assert [g.excluded for g in tight if g.kind == "tool_calls"] == ["tool_calls"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from studio.agents.messages import ApprovalRequest, ApprovalResponse
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
 from studio.assembly import ServiceSource, compile_plan
 from studio.document.model import OfflineScript, Workflow
 from studio.engine.events import LinePrinted, NodeStarted, OutputYielded
@@ -64,4 +64,6 @@ class Bench:
 
 
 def _answer(data: Any, answer: Any) -> Any:
+    if isinstance(data, ToolCall):
+        return ToolResult(data.call_id, "done" if answer is None else answer)
     return ApprovalResponse(data.id, True, data.call) if isinstance(data, ApprovalRequest) else answer

@@ -212,7 +212,7 @@ def talkative(compaction: Compaction, **fields: Any) -> Workflow:
         (Compaction(strategy="truncation", unit="tokens", most=100, target=50), ["in", "one", "more"]),
         (Compaction(strategy="sliding_window", keep_last=2), ["one", "more"]),
         (Compaction(strategy="token_budget", budget=2, steps=()), ["more"]),
-        (Compaction(strategy="context_window", window=100, output=1), ["in", "one", "more"]),
+        (Compaction(strategy="context_window", window=200, output=1), ["in", "one", "more"]),
     ],
 )
 async def test_a_strategy_shortens_what_the_model_sees(bench: Bench, compaction: Compaction, seen: list[str]) -> None:

@@ -161,7 +161,7 @@ async def test_what_other_agents_said_is_what_the_conversation_is_asked(bench: B
 @pytest.mark.parametrize("tools", [("add",), None])
 async def test_agents_of_a_runner_use_mcp_servers_that_ask_nobody(bench: Bench, tools: tuple[str, ...] | None) -> None:
     server = McpServerDecl(name="calc", command=sys.executable, arguments=(str(SERVER),), tools=tools)
-    call = {"calls": [{"id": "c1", "tool": "calc__add", "arguments": {"a": 2, "b": 3}}]}
+    call = {"calls": [{"id": "c1", "tool": "calc_add", "arguments": {"a": 2, "b": 3}}]}
     node = desk()
     front, billing = node.agents
     agents = (front, billing.model_copy(update={"mcp_servers": ("calc",)}))

@@ -109,9 +109,13 @@ async def _outputs(module: ModuleType, built: Any, data: str, answers: Mapping[s
 
 
 def _answer(data: Any, given: Any) -> Any:
-    """The answer of a case; approvals are given."""
+    """The answer of a case; approvals are given, and calls answered."""
     if getattr(data, "type", "") == "function_approval_request":
         return data.to_function_approval_response(approved=True)
+    if getattr(data, "type", "") == "function_call":
+        from agent_framework import Content
+
+        return Content.from_function_result(call_id=data.call_id, result="done")
     return given
 
 
@@ -125,6 +129,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.chdir(tmp_path)
         return importlib.import_module("same_pkg.workflow")
 
     yield make

@@ -117,7 +117,7 @@ async def test_a_failure_after_an_effect_says_that_it_is_not_undone(bench: Bench
 
 
 async def test_an_agent_uses_the_tools_of_a_server(bench: Bench) -> None:
-    document = flow(call("tiny__add", a=1, b=2), "done", servers=(server(),))
+    document = flow(call("tiny_add", a=1, b=2), "done", servers=(server(),))
     assert results(await bench.run(document)) == ["3"]
     live = bench.source.mcp.get((document.id,), document.mcp_servers[0], None)
     assert live.state == "ready"
@@ -128,15 +128,13 @@ async def test_an_agent_uses_the_tools_of_a_server(bench: Bench) -> None:
 
 
 async def test_only_the_tools_that_are_taken_and_approval_as_declared(bench: Bench) -> None:
-    document = flow(call("tiny__fail"), "done", servers=(server(tools=("add", "fail")),))
+    document = flow(call("tiny_fail"), "done", servers=(server(tools=("add", "fail")),))
     ran = await bench.run(document)
     (request,) = ran.result.requests  # "fail" does not say that it only reads
-    assert request.data.call.name == "tiny__fail"
-    document = flow(
-        call("tiny__shape"), call("tiny__fail"), "done", servers=(server(tools=("fail",), approval="never"),)
-    )
+    assert request.data.call.name == "tiny_fail"
+    document = flow(call("tiny_shape"), call("tiny_fail"), "done", servers=(server(tools=("fail",), approval="never"),))
     ran = await bench.run(document)
-    assert results(ran) == ['Error: Requested function "tiny__shape" not found.', "Error: no such city"]
+    assert results(ran) == ['Error: Requested function "tiny_shape" not found.', "Error: no such city"]
 
 
 async def test_variables_are_a_list_and_secrets_are_looked_up_at_the_start(
@@ -145,7 +143,7 @@ async def test_variables_are_a_list_and_secrets_are_looked_up_at_the_start(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-canary")
     monkeypatch.setenv("THE_TOKEN", "token-of-mine")
     given = {"MODE": "fast", "TOKEN": "env:THE_TOKEN"}
-    document = flow(call("tiny__environment"), "done", servers=(server(environment=given, approval="never"),))
+    document = flow(call("tiny_environment"), "done", servers=(server(environment=given, approval="never"),))
     (shown,) = results(await bench.run(document))
     assert '"MODE": "fast"' in shown
     assert '"TOKEN": "[secret]"' in shown  # it had the value: what it returns of it is hidden
@@ -171,7 +169,7 @@ async def test_a_server_that_is_set_up_otherwise_is_a_new_one(bench: Bench) -> N
 
 
 async def test_a_cancelled_run_leaves_the_server_usable_and_quitting_leaves_nothing(bench: Bench) -> None:
-    document = flow(call("tiny__wait"), "done", servers=(server(approval="never"),))
+    document = flow(call("tiny_wait"), "done", servers=(server(approval="never"),))
     plan = compile_plan(document, bench.source.services(document))
     events = Waiting()
     running = asyncio.create_task(plan.engine.run("in", events=events))
@@ -209,7 +207,7 @@ async def test_a_server_at_an_address_gets_headers_by_reference(bench: Bench, mo
         web = McpServerDecl(
             name="web", transport="http", url=url, headers={"Authorization": "Bearer env:WEB_TOKEN"}, approval="never"
         )
-        document = flow(call("web__add", a=1, b=2), "done", servers=(web,))
+        document = flow(call("web_add", a=1, b=2), "done", servers=(web,))
         (result,) = results(await bench.run(document))
         assert "3" in result
         live = bench.source.mcp.get((document.id,), web, None)

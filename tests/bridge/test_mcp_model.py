@@ -114,7 +114,7 @@ def test_stopping_a_run_in_a_call_and_quitting_leave_nothing(on_loop: OnLoop) ->
 
     async def main() -> None:
         workspaces = Workspaces()
-        workspace = workspaces.open(document("tiny__wait"), None, journal=False)
+        workspace = workspaces.open(document("tiny_wait"), None, journal=False)
         workspace.mcp.accept(declared())
         workspace.run.run("go")
         await until(lambda: any(p.kind == "tool" for i in workspace.run.invocations.values() for p in i.pieces),

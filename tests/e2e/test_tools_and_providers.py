@@ -171,7 +171,7 @@ def run_and_decide(person: Person) -> None:
     studio.wait("find('Approve', 'ApprovalCard') is not None")
     person.shot("9-two-calls")
     cards = "[w for w in app.allWidgets() if type(w).__name__ == 'ApprovalCard' and w.isVisible()]"
-    for tool, button in (("get_weather", "approve"), ("server__add", "refuse")):
+    for tool, button in (("get_weather", "approve"), ("server_add", "refuse")):
         card = f"next(w for w in {cards} if w._tool == {tool!r})"
         x, y, width, height = studio.ask(f"rect({card}.{button})")
         person.display.click(x + width // 2, y + height // 2)

@@ -9,6 +9,7 @@ from studio.files import loads
 from studio.settings.places import resource
 
 from tests.assembly.test_same_as_exported import DRAWN
+from tests.export import around
 
 
 def templates() -> dict[str, Workflow]:
@@ -22,5 +23,6 @@ def templates() -> dict[str, Workflow]:
 
 def documents() -> dict[str, Workflow]:
     """Name of the package -> document."""
+    layers = {f"around_{re.sub(r'[^a-z0-9]', '_', name)}": flow for name, flow in around.documents().items()}
     drawn = {f"case_{re.sub(r'[^a-z0-9]', '_', name.lower())}": flow for name, (flow, _, _) in DRAWN.items()}
-    return {**drawn, **templates()}
+    return {**drawn, **layers, **templates()}

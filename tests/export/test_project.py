@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studio.document.agent_options import ContextProvider
 from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
@@ -202,13 +201,11 @@ def test_an_export_names_no_folder_of_this_machine(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_said() -> None:
-    history = ContextProvider(kind="history", store="sqlite")
     awaits = Condition(kind="python", name="slow", body="result = await nothing()")
     switch = SwitchEdge(id="s", source="a", cases=(SwitchCase(id="c", condition=awaits, target="b"),), default="b")
     documents = {
         "has no workflow inside": Workflow(start="a", nodes=(SubWorkflowNode(id="a", name="A"),)),
-        "conversation runner": Workflow(start="a", nodes=(RunnerNode(id="a", name="A"),)),
-        "history in a sqlite": Workflow(start="a", nodes=(AgentNode(id="a", name="A", providers=(history,)),)),
+        "has no agent": Workflow(start="a", nodes=(RunnerNode(id="a", name="A"),)),
         "slow awaits": Workflow(start="a", nodes=(function("a", ""), function("b", "")), edges=(switch,)),
     }
     for words, workflow in documents.items():

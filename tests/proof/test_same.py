@@ -10,6 +10,7 @@ from studio.document.model import AgentNode, OfflineScript, SubWorkflowNode, Wor
 from studio.document.validate import problems
 from studio.export import export_project
 
+from tests.export import around
 from tests.export.corpus import documents, templates
 from tests.importers.test_round_trip import _document
 from tests.proof.batch import differences
@@ -17,6 +18,11 @@ from tests.proof.batch import differences
 
 async def test_every_template(tmp_path: Path) -> None:
     assert await differences(templates(), tmp_path) == {}
+
+
+async def test_everything_around_agents(tmp_path: Path) -> None:
+    """Tools and their limits, providers, histories, middleware, compaction, conversation runners, MCP servers."""
+    assert await differences(around.documents(), tmp_path) == {}
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from studio.agents.messages import Data, Message, Reasoning, Text, ToolCall, ToolResult
 
@@ -120,20 +120,27 @@ def protected(groups: Sequence[Group]) -> int | None:
 
 
 def _written(message: Message) -> str:
-    """The message as the estimate counts it."""
-    pieces: list[str] = [message.role]
-    for part in message.parts:
-        match part:
-            case Text(text) | Reasoning(text):
-                pieces.append(text)
-            case ToolCall():
-                pieces.append(f"{part.name}{part.arguments}")
-            case ToolResult():
-                value = part.result
-                pieces.append(value if isinstance(value, str) else json.dumps(value, default=str))
-            case Data():
-                pieces.append(part.media_type)
-    return " ".join(pieces)
+    """The message as the framework's estimate counts it: as JSON with the names of its fields
+    (``agent_framework._compaction._serialize_message`` of 1.23)."""
+    contents = [{"additional_properties": {}, **found} for part in message.parts if (found := _content(part))]
+    payload = {"role": message.role, "message_id": message.id, "contents": contents}
+    return json.dumps(payload, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _content(part: object) -> dict[str, Any]:
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Reasoning(text):
+            return {"type": "text_reasoning", "text": text}
+        case ToolCall():
+            call = {"call_id": part.call_id, "name": part.name, "arguments": part.arguments}
+            return {"type": "function_call", "hosted": False, **call}
+        case ToolResult():
+            return {"type": "function_result", "call_id": part.call_id, "result": part.result}
+        case Data():
+            return {"type": "data", "media_type": part.media_type}
+    return {}
 
 
 @dataclass(slots=True)

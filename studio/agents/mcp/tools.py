@@ -54,10 +54,12 @@ async def agent_tools(servers: Iterable[ToolServer | Chosen]) -> list[Tool]:
 
 
 def unique_names(tools: Sequence[tuple[str, str]]) -> list[str]:
-    """``server__tool`` for each, of letters that every provider takes, at most 64 long, no two alike."""
+    """``server_tool`` for each, as the framework names them with a prefix, of letters that every provider takes, at
+    most 64 long, no two alike."""
     names: list[str] = []
     for server, tool in tools:
-        base = re.sub(r"[^A-Za-z0-9_-]+", "_", f"{server}__{tool}")[:_NAME]
+        first, last = (re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in (server, tool))
+        base = ("_".join(filter(None, (first.rstrip("_-"), last.lstrip("_-")))) or "tool")[:_NAME]
         name, number = base, 2
         while name in names:
             name = f"{base[: _NAME - len(str(number)) - 1]}_{number}"

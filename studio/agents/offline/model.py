@@ -40,8 +40,8 @@ class OfflineModel:
     """The model of one workflow.
 
     ``script`` is the document's ``offline`` section: ``{"nodes": {id: {"replies": [...], "then": "repeat_last"}},
-    "delay_ms": n}``. ``instructions_by_node`` tells over HTTP which node asks: the system message must be exactly
-    its instructions. ``names_by_node``: the agents' names where they differ from the node ids.
+    "delay_ms": n}``. ``instructions_by_node`` tells over HTTP which node asks: the system message must be
+    its instructions, or begin with them. ``names_by_node``: the agents' names where they differ from the node ids.
     ``sleep`` is what waits between chunks.
     """
 
@@ -85,7 +85,15 @@ class OfflineModel:
         system = next((_text(m) for m in messages if m.get("role") in ("system", "developer")), "")
         found = [n for n, text in self._instructions.items() if text == system]
         found = found or [n for n, text in self._instructions.items() if text.strip() == system.strip()]
+        found = found or self._beginning(system)
         return next((n for n in found if n in self._scripts), found[0] if found else "")
+
+    def _beginning(self, system: str) -> list[str]:
+        """The nodes with the longest instructions that the message begins with: providers add to instructions."""
+        fits = {n: text.strip() for n, text in self._instructions.items() if text.strip()}
+        fits = {n: text for n, text in fits.items() if system.strip().startswith(text)}
+        longest = max(map(len, fits.values()), default=0)
+        return [n for n, text in fits.items() if len(text) == longest]
 
     def _own_names(self, node: str) -> set[str]:
         return {wire_name(node), wire_name(self._names.get(node, node))}
