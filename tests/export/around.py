@@ -127,11 +127,14 @@ def tools() -> dict[str, Workflow]:
 
 def providers() -> dict[str, Workflow]:
     """Context providers of all kinds."""
-    code = "result = {'instructions': 'Be brief.', 'messages': [Message('user', [f'{len(messages)} so far'])]}"
-    waits = "import asyncio\nawait asyncio.sleep(0)\nreturn 'from code'"
+    code = (
+        'said = Message("user", [f"{len(messages)} so far"])\n'
+        'result = {"instructions": "Be brief.", "messages": [said]}'
+    )
+    waits = 'import asyncio\n\nawait asyncio.sleep(0)\nreturn "from code"'
     return {
         "provider text": _provided(ContextProvider(kind="text", text="Be kind.", adds="system"), "Be kind."),
-        "provider code": _provided(ContextProvider(kind="code", body="result = 'from code'", adds="user"), "from code"),
+        "provider code": _provided(ContextProvider(kind="code", body='result = "from code"', adds="user"), "from code"),
         "provider object": _provided(ContextProvider(kind="code", body=code), "1 so far"),
         "provider waits": _provided(ContextProvider(kind="code", body=waits, adds="user"), "from code"),
         "provider call": _provided(ContextProvider(kind="code", call="lib:context", adds="user"), "There are 1"),
@@ -141,7 +144,7 @@ def providers() -> dict[str, Workflow]:
                 agent("a", providers=(ContextProvider(kind="history", store=store),)),  # type: ignore[arg-type]
                 "first",
                 {"echo": "again "},
-                more=(function("go", "result = 'more'"), agent("b")),
+                more=(function("go", 'result = "more"'), agent("b")),
             )
             for store in ("session", "file", "sqlite")
         },
@@ -150,14 +153,14 @@ def providers() -> dict[str, Workflow]:
 
 def middleware() -> dict[str, Workflow]:
     """Middleware of each kind: before, after, instead of, terminated."""
-    seen = "context.messages.append(Message('user', ['and be kind']))\nawait call_next()"
-    options = "context.options['temperature'] = 0.5\nawait call_next()"
-    arguments = "context.arguments['what'] = 'other'\nawait call_next()"
-    after = "await call_next()\ncontext.result = 'instead'"
-    ends = "raise MiddlewareTermination(result='ended')"
+    seen = 'context.messages.append(Message("user", ["and be kind"]))\nawait call_next()'
+    options = 'context.options["temperature"] = 0.5\nawait call_next()'
+    arguments = 'context.arguments["what"] = "other"\nawait call_next()'
+    after = 'await call_next()\ncontext.result = "instead"'
+    ends = 'raise MiddlewareTermination(result="ended")'
     kind = {"when_seen": "and be kind", "text": "kind"}
-    ready = "context.result = 'ready'"
-    message = "context.result = Message('assistant', ['ready'])"
+    ready = 'context.result = "ready"'
+    message = 'context.result = Message("assistant", ["ready"])'
     found = {
         "agent before": _around("agent", seen, kind, "rude"),
         "chat before": _around("chat", seen, kind, "rude"),
