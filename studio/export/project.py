@@ -28,7 +28,7 @@ from studio.export.source import (
     sentence,
     with_relative_imports,
 )
-from studio.export.user_code import missing_types
+from studio.export.user_code import with_types
 from studio.export.workflow_module import FIRST_LINE, workflow_module
 
 Hosted = Callable[[str], str]
@@ -171,10 +171,8 @@ class _Project:
                 raise ExportProblem(
                     f"The module {module.name} has the name of a file of the export; give it another name."
                 )
-            source = with_relative_imports(module.source, names)
-            types = missing_types(module.source, workflow)
-            imported = f"from .types import {', '.join(types)}\n\n" if types else ""
-            files[path] = f"# Module of the workflow, as written.\n{imported}{region(module.name, source)}\n"
+            source = with_types(with_relative_imports(module.source, names), workflow, module.name.count(".") + 1)
+            files[path] = f"# Module of the workflow, as written.\n{region(module.name, source)}\n"
 
 
 def embedded(node: SubWorkflowNode, folder: Path | None) -> Workflow:

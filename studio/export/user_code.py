@@ -33,13 +33,34 @@ def written_in(module: Module, workflow: Workflow, body: str) -> str:
     return with_relative_imports(body, [m.name for m in workflow.modules])
 
 
-def missing_types(source: str, workflow: Workflow) -> list[str]:
-    """Declared types that a module of user code uses and neither imports nor defines."""
+def with_types(source: str, workflow: Workflow, level: int = 1) -> str:
+    """A module of user code with an import of the declared types that it uses and neither imports nor defines.
+    ``level``: how many dots the package is away."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
-        return []
+        return source
+    names = _missing_types(tree, workflow)
+    if not names:
+        return source
+    line = f"from {'.' * level}types import {', '.join(names)}"
+    lines = source.split("\n")
+    at, own = 0, False
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            at, own = node.end_lineno or at, isinstance(node, ast.ImportFrom) and node.level > 0
+        elif not (at == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            break
+        elif at == 0:
+            at = node.end_lineno or at
+    before = [] if own or at == 0 else [""]
+    after = [] if at and at < len(lines) and not lines[at].strip() else ["", ""]
+    return "\n".join([*lines[:at], *before, line, *after, *lines[at:]])
+
+
+def _missing_types(tree: ast.Module, workflow: Workflow) -> list[str]:
     known: set[str] = set()
+    used: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom() | ast.Import():
@@ -48,8 +69,9 @@ def missing_types(source: str, workflow: Workflow) -> list[str]:
                 known.add(node.name)
             case ast.Name(ctx=ast.Store()):
                 known.add(node.id)
-    used = names_in(source)
-    return [t.name for t in workflow.types if t.name in used and t.name not in known]
+            case ast.Name():
+                used.add(node.id)
+    return sorted(t.name for t in workflow.types if t.name in used - known)
 
 
 def sets_result(code: str) -> bool:

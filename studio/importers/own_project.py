@@ -217,7 +217,8 @@ def _identifier(item: str) -> str:
 
 
 def _absolute(text: str, modules: list[str]) -> str:
-    """Imports of the modules of the document as user code writes them."""
+    """Imports of the modules of the document as user code writes them; declared types need none here."""
+    text = re.sub(r"^from \.+types import .*\n+", "", text, flags=re.MULTILINE)
     for name in modules:
         text = re.sub(rf"^(\s*)from \.{re.escape(name)}\b", rf"\1from {name}", text, flags=re.MULTILINE)
         text = re.sub(rf"^(\s*)from \. import {re.escape(name)}\b", rf"\1import {name}", text, flags=re.MULTILINE)
