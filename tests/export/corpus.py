@@ -23,6 +23,10 @@ def templates() -> dict[str, Workflow]:
 
 def documents() -> dict[str, Workflow]:
     """Name of the package -> document."""
-    layers = {f"around_{re.sub(r'[^a-z0-9]', '_', name)}": flow for name, flow in around.documents().items()}
     drawn = {f"case_{re.sub(r'[^a-z0-9]', '_', name.lower())}": flow for name, (flow, _, _) in DRAWN.items()}
-    return {**drawn, **layers, **templates()}
+    return {**drawn, **templates()}
+
+
+def layers() -> dict[str, Workflow]:
+    """Documents with everything that can be set around an agent."""
+    return {f"around_{re.sub(r'[^a-z0-9]', '_', name)}": flow for name, flow in around.documents().items()}

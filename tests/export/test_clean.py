@@ -17,7 +17,7 @@ from studio.export import export_project
 from studio.export.durable import export_durable
 from studio.files import write_project
 
-from tests.export.corpus import documents
+from tests.export.corpus import documents, layers
 
 SILENCERS = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:|mypy:|fmt:|ruff:)")
 
@@ -34,7 +34,7 @@ def _ran(*command: str, cwd: Path) -> str:
 def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All documents, exported: a folder per project."""
     root = tmp_path_factory.mktemp("projects")
-    for name, workflow in documents().items():
+    for name, workflow in {**documents(), **layers()}.items():
         write_project(export_project(workflow, package=name), root / name)
     for name in ("case_approved_tool", "case_agents_inside", "case_asks_pair", "template_concurrent"):
         hosted = f"durable_{name}"
@@ -72,14 +72,14 @@ def test_two_strict_type_checkers_have_nothing_to_say(projects: Path, tmp_path: 
 
 
 def test_no_comment_silences_a_checker_and_each_export_is_the_same() -> None:
-    for workflow in documents().values():
+    for workflow in (*documents().values(), *layers().values()):
         files = export_project(workflow)
         assert files == export_project(workflow)
         assert not [line for text in files.values() for line in text.split("\n") if SILENCERS.search(line)]
 
 
 def test_a_moved_node_changes_nothing() -> None:
-    for workflow in documents().values():
+    for workflow in (*documents().values(), *layers().values()):
         moved = {item: place.model_copy(update={"x": place.x + 40}) for item, place in workflow.places.items()}
         assert export_project(workflow.model_copy(update={"places": moved})) == export_project(workflow)
 
