@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import pytest
@@ -26,9 +26,12 @@ def run(qapp: QApplication) -> FakeRun:
 
 
 @pytest.fixture
-def workspace(run: FakeRun) -> Workspace:
-    """The research brief."""
-    return Workspace(DocumentModel(brief()), run)
+def workspace(run: FakeRun) -> Iterator[Workspace]:
+    """The research brief. Deleted as the program does it: a garbage collector that finds an undo stack together with
+    its commands deletes the commands first, and the stack then once more."""
+    made = Workspace(DocumentModel(brief()), run)
+    yield made
+    made.deleteLater()
 
 
 @pytest.fixture
