@@ -20,6 +20,18 @@ class RunComparing(RunUpkeep):
         if self._services is not None:
             self._tasks.turn(lambda: self._compare_two(a, b))
 
+    def titles_of(self, a: str, b: str) -> tuple[str, str]:
+        """Both sides of a comparison in a few words that tell them apart: every run has a branch called "main"."""
+        titles = self.title_of(a), self.title_of(b)
+        if titles[0] != titles[1]:
+            return titles
+        return self._with_run(a, titles[0]), self._with_run(b, titles[1])
+
+    def _with_run(self, key: str, title: str) -> str:
+        view = next((c for c in self.checkpoints if c.checkpoint == key), None)
+        branch = self._tree.branch(view.branch if view is not None else key)
+        return f"{title} of run {branch.number}" if branch is not None else title
+
     def title_of(self, key: str) -> str:
         """A branch or checkpoint in a few words: "Fork A", "main after superstep 3"."""
         view = next((c for c in self.checkpoints if c.checkpoint == key), None)
@@ -39,7 +51,7 @@ class RunComparing(RunUpkeep):
 
         store = await self._opened_store()
         sides: list[Moment] = []
-        for key in (a, b):
+        for key, title in zip((a, b), self.titles_of(a, b), strict=True):
             record, checkpoint = self._tree.record_of(key), key
             if record is None:
                 record, checkpoint = self._tree.record(key), self._tree.last_checkpoint(key)  # type: ignore[assignment]
@@ -49,7 +61,7 @@ class RunComparing(RunUpkeep):
             # Up to its last checkpoint, a branch that failed or was stopped hides what it did afterwards.
             at_end = checkpoint == self._tree.last_checkpoint(record.id) and not self._goes_on(record.id)
             way = self._tree.way_to(record.id, None if at_end else checkpoint)
-            sides.append(Moment(record, checkpoint, way, self.title_of(key)))
+            sides.append(Moment(record, checkpoint, way, title))
         names = {c.checkpoint: c.name for c in self.checkpoints if c.name}
         comparing = Comparing(store, self._services.codec, self._services.document(), names)
         self.compared.emit(a, b, await comparing.compare(*sides))

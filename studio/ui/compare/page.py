@@ -69,7 +69,7 @@ class ComparePage(DocumentPage):
     def title(self) -> str:
         """The text of the tab."""
         run = self.workspace.run if self.workspace is not None else None
-        names = [run.title_of(key) if run is not None else key for key in self.keys]
+        names = run.titles_of(*self.keys) if run is not None else self.keys
         return tr("Compare {a} and {b}").format(a=names[0], b=names[1])
 
     def compare(self, a: str, b: str) -> None:

@@ -23,6 +23,7 @@ from studio.ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 HEIGHTS = {"superstep": 34, "answer": 28, "next": 37, "outputs": 34}
+_TWO_LINES = 38
 
 
 class SuperstepModel(QAbstractListModel):
@@ -85,7 +86,7 @@ class SuperstepDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row: Row = index.data(Qt.ItemDataRole.UserRole)
-        return QSize(200, self._theme.length(HEIGHTS[row.kind]))
+        return QSize(200, self._theme.length(_TWO_LINES if row.usage else HEIGHTS[row.kind]))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(Qt.ItemDataRole.UserRole)
@@ -121,7 +122,7 @@ class SuperstepDelegate(QStyledItemDelegate):
         painter.setFont(body)
         painter.setPen(theme.color("text"))
         room = bars.left() - 8 - rect.left() - 60
-        upper, lower = rect.top() + theme.length(14), rect.top() + theme.length(28)
+        upper, lower = rect.top() + theme.length(16), rect.top() + theme.length(31)
         title = metrics.elidedText(row.title, _ELIDE, room)
         painter.drawText(QPoint(rect.left() + 60, upper if row.usage else baseline), title)
         self._paint_bars(painter, bars, row)
