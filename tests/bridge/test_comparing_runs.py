@@ -6,6 +6,7 @@ from typing import Any
 
 from studio.debugger.run_comparison import RunComparison
 from studio.debugger.states import RunState
+
 from tests.bridge.conftest import OnLoop
 from tests.bridge.test_run_model import Desk, on_desk, three
 from tests.debugger.graphs import until
