@@ -19,6 +19,7 @@ from studio.document.model import (
     FanOutEdge,
     FunctionNode,
     Node,
+    SwitchCase,
     SwitchEdge,
     Workflow,
 )
@@ -39,6 +40,7 @@ class BuilderReading:
         self._taken = set(taken_ids(workflow))
         self._variables: dict[str, str] = {}
         self._added: list[Node] = []
+        self._changed: list[Edge] = []
         self.problems: list[tuple[str, int | None]] = []
 
     def edits(self) -> list[Edit]:
@@ -133,6 +135,7 @@ class BuilderReading:
             elif written:
                 edits.append(Remove("edges", edge.id))
                 self._taken.discard(edge.id)
+                self._changed.append(edge)
         for spelled, call in now:
             if left[spelled] > 0:
                 left[spelled] -= 1
@@ -165,14 +168,44 @@ class BuilderReading:
     def _group(self, method: str, call: ast.Call) -> list[Edge] | None:
         if len(call.args) != 2 or call.keywords:
             return None
-        first, second = self._ends(_items(call.args[0])), self._ends(_items(call.args[1]))
-        if not first or not second:
+        first = self._ends(_items(call.args[0]))
+        if not first:
+            return None
+        if method == "add_switch_case_edge_group":
+            return self._switch(first[0], _items(call.args[1]))
+        second = self._ends(_items(call.args[1]))
+        if not second:
             return None
         if method == "add_fan_out_edges":
             return [FanOutEdge(id=self._free(f"{first[0]}_fan_out"), source=first[0], targets=tuple(second))]
         if method == "add_fan_in_edges":
             return [FanInEdge(id=self._free(f"{second[0]}_fan_in"), sources=tuple(first), target=second[0])]
         return None
+
+    def _switch(self, source: str, ways: list[ast.expr]) -> list[Edge] | None:
+        """A switch; one that took the place of another keeps its id, name and labels."""
+        old = next((e for e in self._changed if isinstance(e, SwitchEdge) and e.source == source), None)
+        edge_id = self._free(old.id if old is not None else f"{source}_switch")
+        known = {case.id: case for case in old.cases} if old is not None else {}
+        cases: list[SwitchCase] = []
+        default: str | None = None
+        for number, way in enumerate(ways, 1):
+            called = getattr(way.func, "id", "") if isinstance(way, ast.Call) else ""
+            ends = self._ends(way.args[-1:]) if isinstance(way, ast.Call) and way.args else None
+            if not isinstance(way, ast.Call) or not ends or called not in ("Case", "Default"):
+                return None
+            if called == "Default":
+                default = ends[0]
+                continue
+            case_id = f"{edge_id}_{number}"
+            condition = self._condition(way.args[0], case_id)
+            if condition is None or len(way.args) != 2:
+                return None
+            same = known.pop(self._owner(getattr(way.args[0], "id", "")), None)
+            base = same if same is not None else SwitchCase(id=case_id, target=ends[0])
+            cases.append(base.model_copy(update={"condition": condition, "target": ends[0]}))
+        named = {"name": old.name, "default_label": old.default_label} if old is not None else {}
+        return [SwitchEdge(id=edge_id, source=source, cases=tuple(cases), default=default, **named)]
 
     def _ends(self, parts: list[ast.expr]) -> list[str] | None:
         names = [self._variables.get(getattr(part, "id", "")) for part in parts]
@@ -181,9 +214,10 @@ class BuilderReading:
     def _condition(self, node: ast.expr, owner: str) -> Condition | None:
         """A condition that the document has, or a function in the module, kept as Python."""
         name = getattr(node, "id", "")
+        known = self._owner(name)
         for edge in self._workflow.edges:
-            for condition in _conditions(edge):
-                if name and _identifier(condition.name) == name:
+            for item, condition in _conditions(edge):
+                if name and (item == known or _identifier(condition.name) == name):
                     return condition
         for block in self._modules["workflow.py"].whole.values():
             found = re.search(rf"^(?:async )?def {re.escape(name)}\(", block, re.MULTILINE) if name else None
@@ -194,6 +228,14 @@ class BuilderReading:
         if isinstance(node, ast.Lambda):
             return Condition(kind="python", name=condition_name(owner), body=f"result = ({ast.unparse(node)})(data)")
         return None
+
+    def _owner(self, function: str) -> str:
+        """The id of the edge or case whose condition a function was written for; "" for none."""
+        for mark, block in self._modules["workflow.py"].whole.items():
+            first = re.search(r"^(?:async )?def (\w+)\(", block, re.MULTILINE)
+            if mark.startswith("condition:") and first is not None and first[1] == function:
+                return mark.partition(":")[2]
+        return ""
 
     # ----------------------------------------------------------------------------------------------- settings
 
@@ -267,12 +309,13 @@ def _ends(edge: Edge) -> tuple[str | None, ...]:
     return ()
 
 
-def _conditions(edge: Edge) -> list[Condition]:
+def _conditions(edge: Edge) -> list[tuple[str, Condition]]:
+    """The conditions of an edge group, each with the id of what it belongs to."""
     match edge:
         case DirectEdge(condition=Condition() as condition):
-            return [condition]
+            return [(edge.id, condition)]
         case SwitchEdge():
-            return [c.condition for c in edge.cases if c.condition is not None]
+            return [(c.id, c.condition) for c in edge.cases if c.condition is not None]
         case FanOutEdge():
-            return list((edge.selection or {}).values())
+            return [(f"{edge.id}.{target}", condition) for target, condition in (edge.selection or {}).items()]
     return []

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from studio.document.conditions import Condition
-from studio.document.edits import Batch, Edit, SetFields, SetPlaces, SetWorkflow
+from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.ids import slug
 from studio.document.layout import arrange
 from studio.document.model import (
@@ -29,11 +29,14 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
+from studio.document.renaming import renamed_mentions
 from studio.document.tools import code_modules, module_of
 from studio.files.code_blocks import EDGES, HEAD, Code, digest, taken_apart
 from studio.files.plain import document_data
 from studio.importers.own_agents import agent_fields
 from studio.importers.own_builder import BuilderReading
+from studio.importers.own_labels import label_fields
+from studio.importers.own_renames import Renamed, Renames, put_back
 from studio.importers.problems import ImportProblem
 from studio.importers.reading import json_of, mapping, text_of
 from studio.importers.report import Counts, Entry, Report, Severity
@@ -74,7 +77,7 @@ def read(path: Path, layout: dict[str, Any]) -> Returned:
     reading = _Reading(layout, path.parent)
     edits = reading.package(before, "")
     after = Batch(tuple(edits)).apply(before).workflow
-    known = {n.id for n in before.nodes}
+    known = {reading.renamed.get(n.id, n.id) for n in before.nodes}
     new = [n.id for n in after.nodes if n.id not in known]
     if new:
         places: dict[str, Place | None] = {}
@@ -98,7 +101,10 @@ class _Reading:
     folder: Path
     entries: list[Entry] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Ids of nodes of the outer workflow: before -> now."""
     _files: int = 0
+    _read: dict[str, str] = field(default_factory=dict)
 
     def note(self, code: str, item: str, text: str, severity: Severity, line: int | None = None) -> None:
         self.entries.append(Entry(code, item, severity, text, line))
@@ -113,7 +119,8 @@ class _Reading:
 
     def package(self, workflow: Workflow, prefix: str) -> list[Edit]:
         """The edits of one workflow; ``prefix`` is its folder in the package."""
-        codes = {path: self._code(path) for path in self._paths(prefix)}
+        found = self._renamed(workflow, prefix)
+        codes = {path: self._code(path, found) for path in self._paths(prefix)}
         edits: list[Edit] = []
         for path, code in codes.items():
             if code is None:
@@ -126,10 +133,10 @@ class _Reading:
         known = {path: code for path, code in codes.items() if code is not None}
         for path, code in known.items():
             edits += self._regions(workflow, path, code)
-            edits += self._blocks(workflow, path, code)
+            edits += self._blocks(workflow, path, code, bool(found))
         builder = known.get(f"{prefix}workflow.py")
         if builder is not None and self._changed(f"{prefix}workflow.py", EDGES, builder):
-            edits += self._builder(workflow, prefix, known)
+            edits += self._builder(Batch(tuple(edits)).apply(workflow).workflow, prefix, known)
         for node in workflow.nodes:
             if isinstance(node, SubWorkflowNode) and node.embedded is not None:
                 below = self._names(prefix).get(node.id, _identifier(node.id))
@@ -137,7 +144,33 @@ class _Reading:
                 if inner:
                     embedded = Batch(tuple(inner)).apply(node.embedded).workflow
                     edits.append(SetFields("nodes", node.id, {"embedded": embedded}))
+        for one in found:
+            if one.new == one.item:
+                now = next(iter(one.names), one.item)
+                text = f"{one.item} is called {now} in the code. Names in the code come from ids: it will be so again."
+                self.note("node_renamed", one.item, text, "info")
+            else:
+                edits += _with_new_id(Batch(tuple(edits)).apply(workflow).workflow, one)
+                self.note("node_renamed", one.new, f"{one.item} has the id {one.new} now.", "info")
+                self.edited.append(one.new)
+                if not prefix:
+                    self.renamed[one.item] = one.new
         return edits
+
+    def _renamed(self, workflow: Workflow, prefix: str) -> list[Renamed]:
+        """Nodes that have other names in the code of a package."""
+        texts = {}
+        for path in self._paths(prefix):
+            text = self._text(path)
+            if text is not None and path.endswith(".py"):
+                texts[path[len(prefix) :]] = text
+        names = self._names(prefix)
+        variables = {node.id: str(names.get(node.id, _identifier(node.id))) for node in workflow.nodes}
+
+        def written(kind: str, path: str, name: str) -> str:
+            return str(self._digests(kind).get(f"{prefix}{path}:{name}"))
+
+        return Renames(workflow, texts, variables, written).found()
 
     def _paths(self, prefix: str) -> list[str]:
         found = dict.fromkeys(str(key).rpartition(":")[0] for key in self._digests("blocks"))
@@ -151,12 +184,18 @@ class _Reading:
         """Names of a package that are not those of their nodes: id -> name."""
         return mapping(self._digests("names").get(prefix))
 
-    def _code(self, path: str) -> Code | None:
+    def _code(self, path: str, found: list[Renamed]) -> Code | None:
+        text = self._text(path)
+        return None if text is None else taken_apart(put_back(text, found) if found else text)
+
+    def _text(self, path: str) -> str | None:
+        if path in self._read:
+            return self._read[path]
         file = self.folder.joinpath(*path.split("/"))
         self._files += 1
         if self._files > _MAX_FILES or ".." in path.split("/") or not file.is_file():
             return None
-        return taken_apart(text_of(file))
+        return self._read.setdefault(path, text_of(file))
 
     def _changed(self, path: str, block: str, code: Code) -> bool:
         written = self._digests("blocks").get(f"{path}:{block}")
@@ -178,17 +217,21 @@ class _Reading:
                 edits.append(edit)
         return edits
 
-    def _blocks(self, workflow: Workflow, path: str, code: Code) -> list[Edit]:
+    def _blocks(self, workflow: Workflow, path: str, code: Code, renamed: bool) -> list[Edit]:
         """Generated code that is not what was written."""
         edits: list[Edit] = []
         for name in code.blocks:
             if name == EDGES or not self._changed(path, name, code):
                 continue
+            if name == HEAD and renamed:
+                continue  # the names in the imports, in another order
             self.edited.append(name)
             node = workflow.node(name)
             fields = agent_fields(code.whole[name], node, workflow) if isinstance(node, AgentNode) else None
-            if fields is not None:
-                edits.append(SetFields("nodes", name, fields))
+            label = label_fields(code, name, node, str(self._digests("blocks").get(f"{path}:{name}")))
+            if fields is not None or label is not None:
+                values = {**(fields or {}), **(label or {})}
+                edits += [SetFields("nodes", name, values)] if values else []
                 continue
             where = "in front of the blocks" if name == HEAD else f"of {name}"
             text = f"Generated lines {where} in {path} were edited, which is not taken over."
@@ -208,6 +251,13 @@ class _Reading:
         for problem, line in reading.problems:
             self.note("block_changed", EDGES, problem, "warn", line)
         return edits
+
+
+def _with_new_id(workflow: Workflow, one: Renamed) -> list[Edit]:
+    """The same node with another id, where it was."""
+    at = next(i for i, node in enumerate(workflow.nodes) if node.id == one.item)
+    again = Insert("nodes", workflow.nodes[at].model_copy(update={"id": one.new}), at)
+    return [again, *renamed_mentions(workflow, one.item, one.new), Remove("nodes", one.item)]
 
 
 def _identifier(item: str) -> str:

@@ -259,6 +259,116 @@ def test_a_new_node(tmp_path: Path) -> None:
     assert found.workflow.places["writer"] == arrange(EDITED)["writer"]
 
 
+def _everywhere(old: str, new: str) -> Change:
+    """What renaming in an editor does: every word, in all cases."""
+    return lambda text: text.replace(old, new).replace(old.title(), new.title()).replace(old.upper(), new.upper())
+
+
+def test_a_renamed_agent(tmp_path: Path) -> None:
+    """It keeps its place, edges and script; id and label are those of the code."""
+    rename = _everywhere("critic", "reviewer")
+    found = _edited(tmp_path, agents=rename, workflow=rename)
+    node = found.workflow.node("reviewer")
+    assert isinstance(node, AgentNode)
+    assert (node.name, node.instructions) == ("Reviewer", "Judge.")
+    assert found.workflow.node("critic") is None
+    assert [n.id for n in found.workflow.nodes] == ["writer", "tidy", "reviewer", "editor"]
+    edge = found.workflow.edge("b")
+    assert isinstance(edge, SwitchEdge)
+    assert [case.target for case in edge.cases] == ["reviewer"]
+    assert found.workflow.places["reviewer"] == arrange(EDITED)["critic"]
+    assert "critic" not in found.workflow.places
+    assert [(e.code, e.item, e.severity) for e in found.report.entries] == [("node_renamed", "reviewer", "info")]
+
+
+def test_a_renamed_agent_with_another_prompt_and_a_new_edge(tmp_path: Path) -> None:
+    """The marker stayed, so it is the same node."""
+    found = _edited(
+        tmp_path,
+        agents=lambda t: t.replace("def critic", "def reviewer").replace('"Judge."', '"Judge it."'),
+        workflow=lambda t: t.replace("critic", "reviewer").replace(
+            ".build()", ".add_edge(reviewer, editor)\n        .build()"
+        ),
+    )
+    node = found.workflow.node("reviewer")
+    assert isinstance(node, AgentNode)
+    assert (node.name, node.instructions) == ("Critic", "Judge it.")
+    assert ("reviewer", "editor") in [(e.source, e.target) for e in found.workflow.edges if isinstance(e, DirectEdge)]
+
+
+def test_a_renamed_function_node(tmp_path: Path) -> None:
+    rename = _everywhere("tidy", "clean_up")
+    found = _edited(tmp_path, functions=rename, workflow=rename)
+    node = found.workflow.node("clean_up")
+    assert isinstance(node, FunctionNode)
+    assert node.body == EDITED.nodes[1].body  # type: ignore[union-attr]
+    assert node.call == ""
+    assert found.workflow.edge("a").target == "clean_up"  # type: ignore[union-attr]
+    assert found.workflow.edge("b").source == "clean_up"  # type: ignore[union-attr]
+    assert [e.code for e in found.report.entries] == ["node_renamed"]
+
+
+def test_another_id_alone(tmp_path: Path) -> None:
+    found = _edited(tmp_path, workflow=lambda t: t.replace('id="critic"', 'id="reviewer"'))
+    assert found.workflow.node("reviewer").name == "Critic"  # type: ignore[union-attr]
+
+
+def test_another_variable_alone_changes_nothing_and_is_said(tmp_path: Path) -> None:
+    def change(text: str) -> str:
+        return text.replace("critic = ", "judge = ").replace("when_long, critic)", "when_long, judge)")
+
+    found = _edited(tmp_path, workflow=change)
+    assert found.workflow == found.before
+    (entry,) = found.report.entries
+    assert "critic is called judge in the code." in entry.text
+
+
+def test_another_label(tmp_path: Path) -> None:
+    found = _edited(tmp_path, agents=lambda t: t.replace('"""Critic."""', '"""The strict one."""'))
+    assert found.workflow.node("critic").name == "The strict one"  # type: ignore[union-attr]
+    found = _edited(tmp_path / "two", functions=lambda t: t.replace('"""Tidy."""', '"""Tidy up."""'))
+    assert found.workflow.node("tidy").name == "Tidy up"  # type: ignore[union-attr]
+
+
+def test_one_removed_and_another_added_is_no_renaming(tmp_path: Path) -> None:
+    def agents(text: str) -> str:
+        return text.replace("critic", "poet").replace("Critic", "Poet").replace('"Judge."', '"Write a poem."')
+
+    found = _edited(tmp_path, agents=agents, workflow=lambda t: t.replace("critic", "poet"))
+    assert found.workflow.node("critic") is None
+    assert [e.code for e in found.report.entries if e.code == "node_renamed"] == []
+    assert getattr(found.workflow.places["poet"], "placed", "") == "auto"
+    edge = found.workflow.edge("b")
+    assert isinstance(edge, SwitchEdge)
+    assert ([case.target for case in edge.cases], edge.default) == (["poet"], "editor"), "the switch leads to it"
+
+
+def test_a_changed_switch(tmp_path: Path) -> None:
+    """Another target, another default, a new case; what stayed keeps its ids."""
+    line = "Case(when_long, critic), Default(editor)"
+    new = "Case(when_long, editor), Case(is_short, critic), Default(writer)"
+    rule = "def is_short(data: Any) -> bool:\n    return len(data) < 2\n\n\n# edges\n"
+    found = _edited(tmp_path, workflow=lambda t: t.replace(line, new).replace("# edges\n", rule))
+    edge = found.workflow.edge("b")
+    assert isinstance(edge, SwitchEdge)
+    assert [(case.id, case.target) for case in edge.cases] == [("long", "editor"), ("b_2", "critic")]
+    assert edge.default == "writer"
+    assert edge.cases[0].condition == EDITED.edges[1].cases[0].condition  # type: ignore[union-attr]
+    assert "len(data) < 2" in edge.cases[1].condition.body  # type: ignore[union-attr]
+    assert found.workflow.places == found.before.places  # type: ignore[union-attr]
+
+
+def test_a_changed_switch_and_its_changed_condition(tmp_path: Path) -> None:
+    found = _edited(
+        tmp_path,
+        workflow=lambda t: t.replace("len(text) > 9", "len(text) > 90").replace("Default(editor)", "Default(writer)"),
+    )
+    edge = found.workflow.edge("b")
+    assert isinstance(edge, SwitchEdge)
+    assert edge.default == "writer"
+    assert "len(text) > 90" in edge.cases[0].condition.body  # type: ignore[union-attr]
+
+
 def test_generated_lines_that_mean_nothing_known_are_reported(tmp_path: Path) -> None:
     found = _edited(tmp_path, functions=lambda t: t.replace("if result is not None:", "if result:"))
     assert [(e.code, e.item) for e in found.report.entries] == [("block_changed", "tidy")]
