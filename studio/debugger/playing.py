@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from studio.agents.messages import ApprovalRequest
 from studio.checkpoints import Codec, PendingRequest, RunRecord, RunStore
 from studio.debugger.answers import ValueProblem, answer_value, input_value
 from studio.debugger.assertions import Outcome, check
@@ -107,7 +108,14 @@ def _answers(
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for answer in batch:
-        request = next((r for r in requests if r.node == answer.get("node") and r.id not in found), None)
+        request = next((r for r in requests if r.id not in found and _is_for(answer, r)), None)
         if request is not None:
             found[request.id] = answer_value(request.data, request.response_type, answer.get("value"), workflow)
     return found
+
+
+def _is_for(answer: Mapping[str, Any], request: PendingRequest) -> bool:
+    """Whether an answer of a test is for a request: of its node, and for its tool if it names one."""
+    data = request.data
+    tool = data.call.name if isinstance(data, ApprovalRequest) else getattr(data, "name", None)
+    return request.node == answer.get("node") and answer.get("tool") in (None, tool)

@@ -16,6 +16,7 @@ from studio.agents.messages import (
     ApprovalResponse,
     Message,
 )
+from studio.assembly.texts import part_text
 from studio.checkpoints import PendingRequest
 from studio.debugger.holds import node_path
 from studio.engine import events as ev
@@ -23,11 +24,13 @@ from studio.engine import events as ev
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One model call. ``seconds``: how long it took."""
+    """One model call. ``seconds``: how long it took. ``asked``: what the last message said, where that is all there
+    is of the prompt (see :func:`asked_of`); "" is any prompt."""
 
     messages: tuple[Message, ...] | None
     reply: AgentReply
     seconds: float = 0.0
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +191,20 @@ class LeftRecording(Exception):
     """A strict replay asks for something that was never recorded; ``str()`` is a sentence."""
 
 
+ASKED = 400
+"""Characters of a prompt's last message that a test keeps to tell calls of one node apart."""
+
+
+def asked_of(messages: Sequence[Message]) -> str:
+    """What a model call is about, short enough for a file: the beginning of its last message."""
+    return "\n".join(filter(None, map(part_text, messages[-1].parts)))[:ASKED] if messages else ""
+
+
 class Tape:
     """A place in a recording while it is given again. Each entry is given once.
 
-    ``by_position``: the n-th call of a node gets its n-th reply, whatever it asks. Else a call that asks something else
+    ``by_position``: a call of a node gets the next reply that was recorded for what it asks, or else the next one that
+    is for anything (:attr:`RecordedCall.asked`). Else a call that asks something else
     leaves the recording: that node is called from there on, and ``say`` gets a sentence; ``strict`` raises instead.
     ``by_value``: arguments of tools may be written differently. ``whole`` False: the recording is a stretch of a run;
     what comes after it is not there, and nothing is said of it. ``speed``: 1 waits as long as the model did, 0 not at
@@ -234,20 +247,36 @@ class Tape:
             if self._whole:
                 self._leave(path, "the recording has no further answer of the model")
             return None
+        if self._by_position:
+            return self._by_prompt(path, waiting, asked_of(messages))
         asked = waiting[0].messages
-        if not self._by_position and asked is not None and tuple(messages) != asked:
+        if asked is not None and tuple(messages) != asked:
             self._leave(path, "it asks something else than in the recording")
             return None
         return waiting.popleft()
+
+    def _by_prompt(self, path: str, waiting: deque[RecordedCall], asked: str) -> RecordedCall | None:
+        """The next reply that is for this prompt, else the next that is for any."""
+        at = next((i for i, call in enumerate(waiting) if call.asked and call.asked == asked), None)
+        if at is None:
+            at = next((i for i, call in enumerate(waiting) if not call.asked), None)
+        if at is None:
+            wanted, known = _short(asked), _short(waiting[0].asked)
+            self._leave(path, f"it asks “{wanted}”, and its next reply is for “{known}”")
+            return None
+        found = waiting[at]
+        del waiting[at]
+        return found
 
     def tool(self, path: str, name: str, arguments: str) -> RecordedTool | None:
         """The recorded result of a tool call; None: the tool is to be run."""
         if path in self.left:
             return None
         entries = self._tools.get(path, [])
-        for at, entry in enumerate(entries):
-            if entry.name == name and (self._by_position or self._same(entry.arguments, arguments)):
-                return entries.pop(at)
+        named = [at for at, entry in enumerate(entries) if entry.name == name]
+        same = [at for at in named if self._same(entries[at].arguments, arguments)]
+        if found := same or (named if self._by_position else []):
+            return entries.pop(found[0])
         if self._whole or entries:
             self._leave(path, f"{name} was not called with these arguments in the recording")
         return None
@@ -298,6 +327,11 @@ class Tape:
         what = "its code runs" if code else "the model is called"
         self.left[path] = why
         self.say(f"{name} leaves the recording: {why}. From here on {what}.")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:80]}…"
 
 
 def _without_ids(data: Any) -> Any:

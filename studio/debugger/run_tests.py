@@ -10,7 +10,7 @@ from typing import Any
 
 from studio.agents.messages import AgentReply, ApprovalResponse, Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from studio.assembly.texts import value_text
-from studio.debugger.recording import RecordedCall, RecordedTool, Recording
+from studio.debugger.recording import ASKED, RecordedCall, RecordedTool, Recording, asked_of
 from studio.engine.values import plain
 
 FORMAT = "superstep-test"
@@ -32,11 +32,12 @@ class RunTest:
     workflow: str
     input: Any = ""
     replies: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """By path of the node: what its model answers, call by call."""
+    """By path of the node: what its model answers, call by call. One with ``asked`` is for a call whose last message
+    begins so, wherever it stands; the others are given in their order."""
     tools: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
     """By path of the node: what its tools give."""
     answers: list[list[dict[str, Any]]] = field(default_factory=list)
-    """What people answer, by turn: the node that asks, and the value."""
+    """What people answer, by turn: the node that asks, the tool if it asks for one, and the value."""
     expect: list[dict[str, Any]] = field(default_factory=list)
 
     def recording(self) -> Recording:
@@ -59,7 +60,7 @@ def made_from(recording: Recording, name: str, workflow: str, given: Any, expect
         name,
         workflow,
         given,
-        {path: [_reply(call.reply) for call in calls] for path, calls in recording.calls.items()},
+        {path: [_reply(call) for call in calls] for path, calls in recording.calls.items()},
         {
             path: [
                 {"name": t.name, "arguments": _json(t.arguments), "result": t.result}
@@ -68,7 +69,7 @@ def made_from(recording: Recording, name: str, workflow: str, given: Any, expect
             ]
             for path, tools in recording.tools.items()
         },
-        [[{"node": node, "value": _answer(value)} for node, value in batch] for batch in recording.answers],
+        [[_answered(node, value) for node, value in batch] for batch in recording.answers],
         expect,
     )
 
@@ -114,9 +115,11 @@ def read_test(path: Path) -> RunTest:
 # ----------------------------------------------------------------------------------------------- replies as JSON
 
 
-def _reply(reply: AgentReply) -> dict[str, Any]:
+def _reply(call: RecordedCall) -> dict[str, Any]:
+    reply = call.reply
     parts = [part for message in reply.messages for part in message.parts]
-    found: dict[str, Any] = {}
+    asked = asked_of(call.messages) if call.messages else call.asked
+    found: dict[str, Any] = {"asked": asked} if asked else {}
     texts = [p.text for p in parts if isinstance(p, Text)]
     reasoning = [p.text for p in parts if isinstance(p, Reasoning)]
     calls = [p for p in parts if isinstance(p, ToolCall)]
@@ -142,7 +145,14 @@ def _call(reply: Mapping[str, Any] | str) -> RecordedCall:
     usage = reply.get("usage")
     counted = Usage(usage.get("input"), usage.get("output")) if usage is not None else None
     message = Message("assistant", tuple(parts))
-    return RecordedCall(None, AgentReply((message,), counted, "tool_calls" if calls else "stop"))
+    made = AgentReply((message,), counted, "tool_calls" if calls else "stop")
+    return RecordedCall(None, made, asked=str(reply.get("asked", ""))[:ASKED])
+
+
+def _answered(node: str, value: Any) -> dict[str, Any]:
+    """An answer of a person; one to an approval names the tool, for a node may ask for several at once."""
+    tool = {"tool": value.call.name} if isinstance(value, ApprovalResponse) else {}
+    return {"node": node, **tool, "value": _answer(value)}
 
 
 def _answer(value: Any) -> Any:

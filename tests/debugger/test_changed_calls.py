@@ -117,7 +117,7 @@ async def test_a_test_made_of_the_run_has_the_change_as_its_answer() -> None:
     bench = Bench(office.graph)
     await changed_run(bench)
     test = made_from(recorded(bench.events), "mail", "flow.workflow.json", "go", [])
-    assert test.answers == [[{"node": "clerk", "value": {"arguments": {"to": "Ada"}}}]]
+    assert test.answers == [[{"node": "clerk", "tool": "mail", "value": {"arguments": {"to": "Ada"}}}]]
 
 
 async def test_refusing_and_approving_are_as_before() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from xml.etree import ElementTree as Tree
 
 import pytest
-from studio.agents.messages import AgentReply, ToolCall, Usage, assistant
+from studio.agents.messages import AgentReply, Message, ToolCall, ToolResult, Usage, assistant, user
 from studio.debugger.assertions import ExpectationProblem, Outcome, check, expectations_of
 from studio.debugger.junit import TestResult, junit
-from studio.debugger.recording import RecordedCall, RecordedTool, Recording
+from studio.debugger.recording import LeftRecording, RecordedCall, RecordedTool, Recording, Tape
 from studio.debugger.run_tests import RunTest, TestProblem, made_from, read_test, write_test
 from studio.engine import events as ev
 
@@ -100,6 +100,43 @@ def test_a_recorded_run_survives_the_file(tmp_path: Path) -> None:
     assert [c.reply.text for c in back.calls["w"]] == ["so", ""]
     assert back.calls["w"][0].reply.usage == Usage(3, 4)
     assert [(t.result, t.error) for t in back.tools["w"]] == [("found", ""), ("no", "ValueError")]
+
+
+def test_replies_are_given_to_the_call_that_they_were_recorded_for() -> None:
+    replies = {"w": [{"asked": "a poem", "text": "roses"}, {"asked": "a song", "text": "la"}, "any", "later"]}
+    tape = Tape(RunTest("t", "w", replies=replies).recording(), strict=True, by_position=True, name_of=str.upper)
+    said = []
+    for question in ("a song", "else", "a poem", "more"):
+        call = tape.call("w", (user("before"), user(question)))
+        assert call is not None
+        said.append(call.reply.text)
+    assert said == ["la", "any", "roses", "later"], "calls of two branches may come in any order"
+
+
+def test_a_prompt_that_no_reply_is_for_is_named() -> None:
+    test = RunTest("t", "w", replies={"w": [{"asked": "a poem", "text": "roses"}]})
+    tape = Tape(test.recording(), strict=True, by_position=True, name_of=str.upper)
+    with pytest.raises(LeftRecording, match="W leaves the recording: it asks “a song”, and its next reply is for “a p"):
+        tape.call("w", (user("a song"),))
+
+
+def test_a_test_that_is_made_of_a_run_keeps_what_each_call_was_about() -> None:
+    result = Message("tool", (ToolResult("c", "found"),))
+    calls = [RecordedCall((user("x" * 900),), AgentReply((assistant("1"),))), RecordedCall((result,), AgentReply())]
+    test = made_from(Recording("in", calls={"w": calls}), "n", "w", "in", [])
+    assert [reply["asked"] for reply in test.replies["w"]] == ["x" * 400, "found"]
+    tape = Tape(test.recording(), by_position=True)
+    second, first = tape.call("w", (result,)), tape.call("w", (user("x" * 900),))
+    assert first is not None
+    assert second is not None
+    assert (first.reply.text, second.reply.text) == ("1", "")
+
+
+def test_results_of_tools_go_to_the_call_with_their_arguments() -> None:
+    tools = {"w": [RecordedTool("t", '{"q": 1}', "one"), RecordedTool("t", '{"q": 2}', "two")]}
+    tape = Tape(Recording("in", tools=tools), by_position=True)
+    found = [tape.tool("w", "t", arguments) for arguments in ('{"q": 2}', '{"q": 9}')]
+    assert [one.result for one in found if one is not None] == ["two", "one"]
 
 
 @pytest.mark.parametrize(
