@@ -71,6 +71,7 @@ class RunSession:
         self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
         self._gate.passed |= beginning.passed
         self._task: asyncio.Task[None] | None = None
+        self._driving = False
         self._clock_start = beginning.clock
         self._began = 0.0
         self._recorded = self._rejoined = False
@@ -233,7 +234,7 @@ class RunSession:
         self._go(Command.STOP)
         if self._task is None:
             self._happen(Happening.CANCELLED)
-        else:
+        elif self._driving:  # a task that is cancelled before its first turn never tells its end
             self._task.cancel()
 
     def answer(self, answers: Mapping[str, Any]) -> None:
@@ -340,6 +341,10 @@ class RunSession:
         self._task = asyncio.create_task(self._drive(), name=f"run {self.record.number} {self.record.name}")
 
     async def _drive(self) -> None:
+        self._driving = True
+        if self.state is RunState.STOPPING:
+            self._happen(Happening.CANCELLED)
+            return
         self._began = time.perf_counter()
         started = time.time() - self.beginning.spent
         self.record = replace(self.record, started=started, ended=None, state=RunState.RUNNING.value)

@@ -241,3 +241,16 @@ async def test_a_stop_while_the_end_is_written_does_not_break_it_off() -> None:
     free.set()
     assert await session.ended() is RunState.COMPLETED
     assert [r.state for r in await bench.store.runs()] == ["completed"]
+
+
+async def test_a_run_that_is_stopped_in_the_turn_it_was_started_in_ends() -> None:
+    bench = Bench(lambda: chain(upper("a"), last()))
+    session = bench.session()
+    session.run()
+    session.stop()
+    assert await session.ended() is RunState.CANCELLED
+    assert bench.events == []
+    closed = bench.session(id="closed")
+    closed.run()
+    await closed.close()
+    assert closed.state is RunState.CANCELLED
