@@ -342,7 +342,8 @@ class RunSession:
 
     async def _drive(self) -> None:
         self._driving = True
-        if self.state is RunState.STOPPING:
+        given_up = self.state is RunState.STOPPING
+        if given_up:
             self._happen(Happening.CANCELLED)
             return
         self._began = time.perf_counter()
