@@ -135,6 +135,9 @@ async def _measure(store: SalvagedStore, broken: tuple[str, ...]) -> Lost:
             lost += 1
             number = store._entry_of(info.id)
             database.execute("DELETE FROM checkpoint WHERE entry=?", (number,))
+            database.execute(
+                "UPDATE entry SET head=NULL WHERE id=?", (number,)
+            )  # others may say only what changed since
         await asyncio.sleep(0)
     try:
         runs = len(await store.runs())

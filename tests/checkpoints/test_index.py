@@ -164,3 +164,19 @@ async def test_the_heads_find_what_a_damaged_table_has_lost(tmp_path: Path) -> N
     await check(found, ids)
     assert (found.lost.readable, found.lost.checkpoints) == (len(ids), 0)
     await found.close()
+
+
+async def test_what_cannot_be_loaded_is_not_listed_after_a_salvage(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    store = opened(path)
+    ids = [number_id(number) for number in range(BATCH + 10)]
+    for id in ids:
+        await store.save(Checkpoint(id, workflow=id))
+    await store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE entry SET body='no JSON' WHERE id IN (3, ?)", (len(ids),))
+    connection.close()
+    found = await salvage(path, Codec())
+    await check(found, [id for number, id in enumerate(ids) if number not in (2, len(ids) - 1)])
+    assert (found.lost.readable, found.lost.checkpoints) == (len(ids) - 2, 2)
+    await found.close()
