@@ -12,7 +12,6 @@ from studio.agents.middleware import ChatMiddleware, MiddlewareFailure, ModelCal
 from studio.agents.prices import Cost
 from studio.agents.tokens import request_tokens
 
-_WAY_OUT = "Raise the budget of the workflow, then go on from the last checkpoint."
 Priced = Callable[[Usage], "Cost | None"]
 """The cost of tokens at the model in question; None: nobody knows."""
 
@@ -76,8 +75,7 @@ class Budget:
         tokens = self.used_tokens + sum(_count(usage) for usage, _ in self._begun) + _count(expected)
         if self.tokens is not None and tokens > self.tokens:
             raise BudgetReached(
-                f"Call {number} of {node} would bring the run to about {tokens} tokens; its budget is {self.tokens}. "
-                f"{_WAY_OUT}"
+                f"Call {number} of {node} would bring the run to about {tokens} tokens; its budget is {self.tokens}."
             )
         if self.money is None:
             return
@@ -87,7 +85,7 @@ class Budget:
         if money > self.money:
             raise BudgetReached(
                 f"Call {number} of {node} would bring the run to about {money:.4f} {self.currency}; "
-                f"its budget is {self.money} {self.currency}. {_WAY_OUT}"
+                f"its budget is {self.money} {self.currency}."
             )
 
 

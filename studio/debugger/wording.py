@@ -48,6 +48,10 @@ def failure_sentences(error: BaseException, node: str | None, name_of: NameOf) -
 
 
 def _reason_and_way(error: BaseException, name_of: NameOf) -> tuple[str, str]:
+    from studio.agents.budget import BudgetReached  # here: not needed to show a window
+
+    if isinstance(error, BudgetReached):
+        return str(error), f"Raise the budget in the workflow's settings, {_RETRY}."
     if isinstance(error, ProviderError):
         return str(error), _PROVIDER_WAYS.get(error.kind, _ANY_WAY)
     if isinstance(error, UserCodeError):

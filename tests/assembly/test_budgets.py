@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from studio.agents.budget import BudgetReached
+from studio.debugger.wording import failure_sentences
 from studio.document import validate
 from studio.document.model import AgentNode, DirectEdge, SubWorkflowNode, Workflow
 from studio.engine.events import ModelCallFinished, ModelCallStarted
@@ -63,7 +64,9 @@ async def test_the_call_that_would_cross_it_is_not_made_and_named(bench: Bench) 
         await bench.run(workflow, stream=True)
     said = str(reached.value)
     assert said.startswith("Call 1 of “Inner” would bring the run to about ")
-    assert f"its budget is {limit}. Raise the budget of the workflow, then go on from the last checkpoint." in said
+    assert said.endswith(f" tokens; its budget is {limit}.")
+    told = failure_sentences(reached.value, "b", {"b": "Inner"}.__getitem__)
+    assert told.startswith(f"Inner failed: {said} Raise the budget in the workflow's settings, then retry ")
     again = await bench.run(two(budget_tokens=sum(took) * 2))  # every run has its own
     assert calls(again.events) == (2, [])
     assert calls((await bench.run(two(budget_tokens=sum(took) * 2))).events) == (2, [])
