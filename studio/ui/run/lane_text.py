@@ -8,8 +8,10 @@ being written is plain; it is read as Markdown when it is finished.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from time import perf_counter
 
 from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
@@ -24,6 +26,8 @@ LINE, BOX = 18, 26
 INSET = 8
 _GAP = 7
 _ABOVE = 2
+_AT_LEAST = 40
+"""Blocks that are laid out in one go whatever the time; four lines count as one more."""
 
 
 class LaneText:
@@ -42,10 +46,17 @@ class LaneText:
         self._paragraphs = Paragraphs()
         self._writing: Block | None = None
         """The paragraph that is not finished; always the last block."""
+        self._stale: deque[Block] = deque()
+        """Blocks whose lines are of another width."""
         self.laid_out = 0
         """Characters laid out so far; a test counts that growth does not lay out everything again."""
         self.first_changed = 0
         """Index of the first block that :meth:`take` changed last."""
+
+    @property
+    def pieces_taken(self) -> int:
+        """How many pieces are shown, the last one maybe in part."""
+        return self._pieces
 
     @property
     def taken(self) -> int:
@@ -63,15 +74,30 @@ class LaneText:
         self.line, self.box = line, box
         self._again()
 
-    def set_width(self, width: int) -> None:
-        """Another width: everything is laid out again."""
+    def set_width(self, width: int, first: int = 0) -> None:
+        """Another width: everything is laid out again by :meth:`lay_out_some`, from block ``first`` on, then the rest.
+        A lane without much text is done at once."""
         if width != self._width and width > 0:
             self._width = width
-            self._again()
+            self._stale = deque([*self.blocks[first:], *self.blocks[:first]])
+            self.lay_out_some(0.0)
+
+    def lay_out_some(self, seconds: float) -> bool:
+        """Lays out blocks that have another width now: some, and more until the time is over. Whether any are left."""
+        end = perf_counter() + seconds
+        done = 0
+        while self._stale and (done < _AT_LEAST or perf_counter() < end):
+            block = self._stale.popleft()
+            self._lay_out(block)
+            done += 1 + len(block.lines) // 4
+        if done:
+            self._stack(0)
+        return bool(self._stale)
 
     def clear(self) -> None:
         """No blocks."""
         self.blocks.clear()
+        self._stale.clear()
         self._tools.clear()
         self._pieces = self._taken = 0
         self._answer, self._paragraphs, self._writing = "", Paragraphs(), None
@@ -232,6 +258,7 @@ class LaneText:
     # ---------------------------------------------------------------------------------------------------- layout
 
     def _again(self) -> None:
+        self._stale.clear()
         for block in self.blocks:
             self._lay_out(block)
         self._stack(0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPointF, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QGuiApplication,
@@ -15,14 +17,18 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
 from studio.bridge.run_views import InvocationView
+from studio.ui.run.blocks import Block
 from studio.ui.run.hits import Hits
 from studio.ui.run.lane_paint import EDGE, LanePainter
 from studio.ui.run.lane_text import LaneText
+from studio.ui.run.portions import limited
 from studio.ui.run.selection import Selection, Spot
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 
+_SLICE = 0.004
+"""Seconds of laying out in one turn of the loop."""
 _RUNNING = frozenset({"running", "queued"})
 
 
@@ -43,6 +49,10 @@ class LaneView(QAbstractScrollArea):
         self._scrolling = False
         self._stale = False
         self._caret = False
+        self._anchor: tuple[Block, int] | None = None
+        """What stays in sight while lines are laid out in another width: a block, and how far it is scrolled off."""
+        self._layout_timer = self._make_timer(self._on_layout_timer_timeout)
+        self._sync_timer = self._make_timer(self._sync)
         self._caret_line = 0
         """Where the last line began when it was painted last, in the coordinates of the text."""
         self._hint = ""
@@ -60,6 +70,14 @@ class LaneView(QAbstractScrollArea):
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
         theme.changed.connect(self._on_theme_changed)
 
+    def _make_timer(self, work: Callable[[], None]) -> QTimer:
+        """A timer for the next turn of the loop."""
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(0)
+        timer.timeout.connect(work)
+        return timer
+
     @property
     def following(self) -> bool:
         """Whether the view stays at the end while text arrives."""
@@ -72,6 +90,8 @@ class LaneView(QAbstractScrollArea):
     def set_view(self, view: InvocationView | None) -> None:
         """Shows another invocation from its beginning."""
         self._view = view
+        self._anchor = None
+        self._sync_timer.stop()
         self.selection = Selection()
         self.text.clear()
         self._following = view is not None and view.status in _RUNNING
@@ -144,8 +164,12 @@ class LaneView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.text.set_width(self.viewport().width() - 2 * EDGE)
-        self._fit()
+        top = self.verticalScrollBar().value()
+        first = self.text.block_at(top)
+        if self._anchor is None and self.text.blocks and not self._following:
+            self._anchor = (self.text.blocks[first], top - self.text.blocks[first].top)
+        self.text.set_width(self.viewport().width() - 2 * EDGE, first)
+        self._lay_out_some()
         self._follow.move(self.viewport().width() - self._follow.sizeHint().width() - 8, self.height() - 32)
 
     def showEvent(self, event: object) -> None:
@@ -243,7 +267,10 @@ class LaneView(QAbstractScrollArea):
             self._fit()
             return
         caret = self._grows
-        changed = self.text.take(self._view.pieces, finished=not caret)
+        pieces, more = limited(self._view.pieces, self.text.pieces_taken, self.text.taken)
+        changed = self.text.take(pieces, finished=not caret and not more)
+        if more:
+            self._sync_timer.start()
         if changed is not None:
             self.hits.look_again(self.text, self.text.first_changed)
         if changed is None and caret == self._caret:
@@ -257,6 +284,24 @@ class LaneView(QAbstractScrollArea):
         area = self.viewport().rect()
         top = dirty - self.verticalScrollBar().value()
         self.viewport().update(QRect(0, max(0, top), area.width(), area.height()))
+
+    def _lay_out_some(self) -> None:
+        """Lays out a part of a long text; what is in sight comes first and stays where it is."""
+        more = self.text.lay_out_some(_SLICE)
+        self._fit()
+        if self._anchor is not None:
+            block, offset = self._anchor
+            self._scrolling = True
+            self.verticalScrollBar().setValue(block.top + offset)
+            self._scrolling = False
+        if more:
+            self._layout_timer.start()
+        else:
+            self._anchor = None
+
+    def _on_layout_timer_timeout(self) -> None:
+        self._lay_out_some()
+        self.viewport().update()
 
     def _fit(self) -> None:
         bar, page = self.verticalScrollBar(), self.viewport().height()
@@ -280,6 +325,7 @@ class LaneView(QAbstractScrollArea):
     def _on_scroll_bar_value_changed(self, value: int) -> None:
         if self._scrolling:
             return
+        self._anchor = None
         at_end = value >= self.verticalScrollBar().maximum() - 2
         self._following = at_end
         self._follow.setVisible(not at_end and self._grows)

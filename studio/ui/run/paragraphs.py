@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)$")
-_MOST = 4000
+_MOST = 2500
 """Characters after which a paragraph without an empty line is cut at the end of a line, so that no piece of work grows
 with the answer."""
 
