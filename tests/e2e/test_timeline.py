@@ -174,6 +174,50 @@ def restore_with_the_sheet(person: Historian) -> None:
     assert "Tech research" in note
 
 
+def look_at_the_old_drawing(person: Historian) -> None:
+    """The drawing of the first run in a tab of its own: it takes no edit, and compares with the drawing as it is."""
+    studio = person.studio
+    before = studio.ask("[n.name for n in window.page.workspace.document.workflow.nodes]")
+    old = person.checkpoints("main")[1]
+    person.click_checkpoint(old)
+    studio.wait(f"{RUN}.details({old!r}) is not None and {RUN}.effects({old!r}) is not None")
+    studio.click("Open the old drawing", "InspectorPanel")
+    studio.wait("type(window.page).__name__ == 'KeptPage' and window.page.workspace.document.read_only")
+    studio.wait("window.page.workspace.selection.checkpoint is not None")
+    person.shot("4b-old-drawing")
+    person.click_item("research")
+    studio.wait("window.page.workspace.selection.items == ('research',)")
+    person.display.key("Delete")
+    x, y = studio.ask("spot('research', 'middle')")
+    person.display.drag((x, y), (x + 120, y + 80))
+    studio.click("Instructions", "InspectorPanel")
+    person.display.type("nothing")
+    person.shot("4c-old-drawing-node")
+    names = "[n.name for n in window.page.workspace.document.workflow.nodes]"
+    assert studio.ask(names) == ["Planner", "Research", "Writer", "Publisher", "Approve"]
+    assert studio.ask(f"{WORKFLOW}.node('research').instructions") == "Name the storage technologies in use today."
+    assert studio.ask("window.page.workspace.document.undo_stack.count()") == 0
+    studio.click("Compare with now", "KeptBar")
+    studio.wait("type(window.page).__name__ == 'WorkflowPage' and window.page.workspace.compared.found is not None")
+    assert studio.ask(names) == before
+    person.shot("4d-compared-with-now")
+    studio.click("Close", "CompareBar")
+    studio.wait("window.page.workspace.compared.found is None")
+
+
+def fork_is_asked_about(person: Historian) -> None:
+    """A fork of a checkpoint of the older drawing says what it would use."""
+    studio = person.studio
+    branches = studio.ask(f"len({RUN}.branches)")
+    person.click_checkpoint(person.checkpoints("main")[1])
+    studio.click("Fork", "TimelinePanel")
+    studio.wait("find('Open the old drawing', '_Message') is not None")
+    person.shot("4e-fork-asks")
+    person.display.key("Escape")
+    studio.wait("find('Open the old drawing', '_Message') is None")
+    assert studio.ask(f"len({RUN}.branches)") == branches
+
+
 def compare(person: Historian) -> None:
     studio = person.studio
     main, fork = person.checkpoints("main")[-1], person.checkpoints("Fork C")[-1]
@@ -246,6 +290,8 @@ def test_timeline(start: Callable[..., Studio], tmp_path: Path) -> None:
     fork_twice(person)
     change_prompt_and_name(person)
     restore_with_the_sheet(person)
+    look_at_the_old_drawing(person)
+    fork_is_asked_about(person)
     compare(person)
     find(person)
     prune_and_compact(person)

@@ -218,6 +218,8 @@ class Editing(Camera):
         ids = tuple(ids)
         if not ids:
             return
+        if not self.may_edit():  # what is selected stays selected
+            return
         one = tr("Delete {name}").format(name=self.name_of(ids[0]))
         text = text or (one if len(ids) == 1 else tr("Delete {n} items").format(n=len(ids)))
         edit = commands.delete_items(self.workflow, self._with_hidden(ids))

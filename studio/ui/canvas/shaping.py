@@ -75,6 +75,8 @@ class Shaping(Editing):
         chosen = self.selection_items
         if not chosen:
             return
+        if not self.may_edit():
+            return
         one = tr("Delete {name}, join its neighbours").format(name=self.name_of(chosen[0]))
         text = one if len(chosen) == 1 else tr("Delete {n} items, join their neighbours").format(n=len(chosen))
         edit = commands.delete_and_join(self.workflow, self._with_hidden(chosen))
@@ -217,6 +219,8 @@ class Shaping(Editing):
     def toggle_frame(self) -> None:
         """Draws a frame around the selection; takes frames away if only frames are selected."""
         chosen, frames = self._chosen(), self._frames()
+        if not self.may_edit():
+            return
         if frames and len(frames) == len(chosen):
             members = [m for g in self.workflow.groups if g.id in frames for m in g.members]
             text = tr("Remove {name}").format(name=self.name_of(frames[0]))

@@ -79,6 +79,7 @@ class CanvasView(Pointing):
         if workspace is not None:
             self._aim(workspace.document.workflow)
         self.canvas_scene.set_workspace(workspace)
+        self.overlays.zoom.arrange.setEnabled(not self.read_only)
         self._on_compared_changed()
         if workspace is not None:
             workspace.selection.reveal_requested.connect(self.reveal)

@@ -45,8 +45,15 @@ class CheckpointPage(InspectorPage):
         self._view()
         self._boxes: dict[str, TextBox] = {}
         self._shown: object = None
-        self._content: QWidget | None = None
+        self._above: QWidget | None = None
+        self._below: QWidget | None = None
         self._add_mark_fields()
+        holder = QWidget()
+        self._parts = QVBoxLayout(holder)
+        self._parts.setContentsMargins(0, 0, 0, 0)
+        self._parts.setSpacing(0)
+        self._parts.addWidget(self._make_buttons())
+        self.body.add(holder)
         self._build()
 
     def refresh(self) -> None:
@@ -151,20 +158,27 @@ class CheckpointPage(InspectorPage):
         return list(run.queued) if run.stands_at(self._id) else []
 
     def _build(self) -> None:
-        if self._content is not None:
-            self._content.hide()
-            self._content.deleteLater()
+        """Makes what says something of the moment anew. The buttons stay: news must not take one away under a click."""
         self._boxes.clear()
-        self._content = QWidget()
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         view = self._view()
+        self._above, column = self._renewed(self._above, 0)
         self._add_restorable(column, view)
-        column.addWidget(self._make_buttons())
+        self._below, column = self._renewed(self._below, 2)
         self._add_contents(column, view)
         self._add_queued(column)
-        self.body.add(self._content)
+
+    def _renewed(self, old: QWidget | None, place: int) -> tuple[QWidget, QVBoxLayout]:
+        """An empty part in the place of an old one."""
+        if old is not None:
+            self._parts.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._parts.insertWidget(place, made)
+        return made, column
 
     def _add_restorable(self, column: QVBoxLayout, view: CheckpointView) -> None:
         section = Section(self.theme, tr("Can be restored") if not view.problem else tr("Cannot be restored"), gap=2)

@@ -131,7 +131,7 @@ class ChipsField(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.color("ctl"), 1))
-        painter.setBrush(self._theme.color("surface"))
+        painter.setBrush(self._theme.color("surface" if self.isEnabled() else "alt"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
         if self.hasFocus():
             focus_ring(painter, self._theme, QRectF(self.rect()).adjusted(1, 1, -1, -1), 6)
@@ -141,7 +141,8 @@ class ChipsField(QWidget):
         painter.setPen(self._theme.color("muted"))
         metrics = QFontMetrics(self._theme.font("body"))
         baseline = self._add_rect.top() + (self._chip_height + metrics.ascent() - metrics.descent()) // 2
-        painter.drawText(QPoint(self._add_rect.left() + 3, baseline), self._add_text)
+        if self.isEnabled():
+            painter.drawText(QPoint(self._add_rect.left() + 3, baseline), self._add_text)
 
     def _paint_one(self, painter: QPainter, index: int, rect: QRect) -> None:
         ratio = self.devicePixelRatioF()

@@ -162,3 +162,17 @@ def test_a_graph_that_fits_continues_with_the_new_drawing(show: Show, run: FakeR
     assert sheet.fork_button.isHidden()
     sheet.go_on_button.click()
     assert run.calls == [("fork", "m3", None)]
+
+
+def test_news_of_a_checkpoint_take_no_button_away_under_a_click(show: Show, run: FakeRun, workspace: Workspace) -> None:
+    paused(run)
+    run.here = "m2"
+    panel = show(InspectorPanel, 420, 800)
+    page = _page(panel, workspace)
+    before = page.restore_button, page.old_button
+    _set(run, _with(brief(), "tech", instructions="Other."), brief(), same_graph=True)
+    run.tell(checkpoints=True)
+    assert "1 prompt differs: Tech research." in _sentences(page)
+    assert (page.restore_button, page.old_button) == before
+    assert page.old_button.isVisible()
+    assert len([c for c in page.findChildren(Check) if c.isVisibleTo(page)]) == 2, "what was said before is gone"

@@ -166,6 +166,7 @@ def test_the_canvas_selects_and_nothing_else(opened: tuple[MainWindow, WorkflowP
                 lambda: canvas.inline("c"), lambda: canvas.take_out("a")):  # fmt: skip
         canvas.select(("a",))
         act()
+        assert canvas.selection_items[:1] == ("a",), "what is selected stays selected"
     assert set(canvas.canvas_scene.items_by_id) == ids
     assert canvas.gesture is None
     assert kept.workspace.document.workflow == OLD
