@@ -17,6 +17,7 @@ from studio.assembly.cassette_run import CassetteRun
 from studio.assembly.histories import HistoryFiles
 from studio.assembly.mcp import McpServers
 from studio.assembly.plan import NoClientError, Services
+from studio.assembly.predicates import Predicates
 from studio.assembly.price_book import PriceBook
 from studio.assembly.profile_client import ProfileClient
 from studio.document.model import AgentNode, McpServerDecl, SubWorkflowNode, Workflow
@@ -123,6 +124,10 @@ class ServiceSource:
         """Starts the worker of a trusted document with code, so that the first call costs no start."""
         if self._trusts(workflow, folder) and any(part.kind != "mcp" for part in trust.parts(workflow)):
             await self._worker(workflow, (workflow.id,)).start()
+
+    def predicates(self, workflow: Workflow) -> Predicates:
+        """Python predicates of breakpoints of this document. Starts nothing; ends with the document."""
+        return Predicates(lambda: self._worker(workflow, (workflow.id, "breakpoints")))
 
     async def forget(self, workflow_id: str) -> None:
         """Ends what belongs to one document: its tab was closed."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from studio.checkpoints import Codec, RunStore, StoreError
 from studio.debugger.session import Runnable
+from studio.debugger.watching import Judge
 from studio.document.model import Workflow
 from studio.engine.events import EventSink
 
@@ -27,6 +28,10 @@ def _no_trace(sink: EventSink, _workflow: Workflow, _run: str) -> EventSink:
     return sink
 
 
+def _no_judge(_workflow: Workflow) -> Judge | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class RunServices:
     """``open_store`` is called when the model opens if ``store_exists``, else before the first run; ``prepare`` once
@@ -40,6 +45,8 @@ class RunServices:
     codec: Codec
     trace: Callable[[EventSink, Workflow, str], EventSink] = _no_trace
     """The sink of a run, with spans made in front of it if a person wants them."""
+    judge: Callable[[Workflow], Judge | None] = _no_judge
+    """Who is asked whether the Python predicate of a breakpoint of a document is true."""
     store_exists: Callable[[], bool] = lambda: True
     signature: Callable[[Workflow], Awaitable[str]] = _no_signature
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature

@@ -447,7 +447,7 @@ class RunTurns(ShownRun):
             services.codec,
             sink=services.trace(self._pump, document, record.id),
             changed=self._on_session_changed,
-            setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document),
+            setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document, judge=services.judge(document)),
             name_of=lambda node: names.get(node) or node,
         )
         self._session = session

@@ -20,6 +20,8 @@ from studio.bridge.run_services import RunServices
 from studio.bridge.warming import Warming, load_plans
 from studio.bridge.workspace import Workspace
 from studio.checkpoints import RunStore
+from studio.debugger.watching import Judge
+from studio.document.conditions import Scope
 from studio.document.model import Workflow
 from studio.engine import Codec
 from studio.settings.places import run_store
@@ -188,7 +190,19 @@ class Workspaces:
             signature=lambda workflow: _signature(workflow, document.folder),
             fingerprint=lambda workflow: _fingerprint(workflow, document.folder),
             trace=lambda sink, workflow, run: self.telemetry.sink(sink, workflow, run),
+            judge=self._judge,
         )
+
+    def _judge(self, workflow: Workflow) -> Judge:
+        """For one session. Nothing is loaded, and no process begins, before a predicate is asked."""
+        made: list[Judge] = []
+
+        async def holds(body: str, data: object, scope: Scope) -> bool:
+            if not made:
+                made.append(self.source.predicates(workflow).holds)
+            return await made[0](body, data, scope)
+
+        return holds
 
     async def _prepare(self, workflow: Workflow, folder: Path | None) -> PinnedPlan:
         self._warming.hurry()

@@ -10,7 +10,7 @@ from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
 from studio.debugger.holds import Stop
 from studio.debugger.overrides import Overrides
-from studio.debugger.watching import CostOf, told_cost
+from studio.debugger.watching import CostOf, Judge, told_cost
 from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 
@@ -60,9 +60,11 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class SessionSetup:
-    """Breakpoints and run configuration, both live; the ``document`` tells lines and state keys, ``cost_of`` prices."""
+    """Breakpoints and run configuration, both live; the ``document`` tells lines and state keys, ``cost_of`` prices.
+    ``judge`` is asked whether a Python predicate is true; without it such a condition always is."""
 
     breakpoints: Breakpoints = field(default_factory=Breakpoints)
     overrides: Overrides = field(default_factory=Overrides)
     document: Document | None = None
     cost_of: CostOf = told_cost
+    judge: Judge | None = None

@@ -174,7 +174,7 @@ class Breakpoints:
 
 
 def _holds(condition: Condition, scope: Scope) -> bool:
-    """A Python predicate is code for the worker; here it counts as true, so that nothing is missed."""
+    """A Python predicate is code for the worker, and was asked before (:mod:`studio.debugger.watching`)."""
     try:
         return evaluate(condition, scope)
     except NeedsWorker:

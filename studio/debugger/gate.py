@@ -142,7 +142,7 @@ class DebuggerGate(Hooks):
         self.queued = tuple(queued)
         self._failed = None
         await self._flush()
-        self.boundary_hits = tuple(self.watch.take_boundary(superstep, self.queued))
+        self.boundary_hits = tuple(await self.watch.take_boundary(superstep, self.queued))
         if not self.boundary_hits:
             if self._passes is None:
                 return
@@ -156,8 +156,8 @@ class DebuggerGate(Hooks):
     async def before_node(self, node: str, sources: tuple[str, ...], data: Any, inside: tuple[str, ...]) -> None:
         """Before one invocation."""
         path = node_path(node, inside)
-        found = self._at(self._breakpoints.at("node", "before"), path, data)
-        found = self.watch.take_delivered(path, sources) or found
+        found = await self._at(self._breakpoints.at("node", "before"), path, data)
+        found = await self.watch.take_delivered(path, sources) or found
         if found is not None:
             await self._hold(path, sources, data, breakpoint=found)
         elif path == self._run_to:
@@ -171,11 +171,11 @@ class DebuggerGate(Hooks):
     async def after_node(self, node: str, data: Any, given: tuple[Any, ...], inside: tuple[str, ...]) -> None:
         """After an invocation, before its end is told."""
         path = node_path(node, inside)
-        changed = self.watch.changed.pop(path, None)
+        changed = await self.watch.take_changed(path)
         given_data = given[0] if given else None
-        found = self._at(self._breakpoints.at("node", "after"), path, given_data)
+        found = await self._at(self._breakpoints.at("node", "after"), path, given_data)
         if changed:
-            breakpoint, key = changed[0]
+            breakpoint, key = changed
             await self._hold(path, (), given_data, at="after", breakpoint=breakpoint, detail=key)
         elif found is not None:
             await self._hold(path, (), given_data, at="after", breakpoint=found)
@@ -187,7 +187,7 @@ class DebuggerGate(Hooks):
         if error is self._failed:
             return None
         path = node_path(node, inside)
-        found = self._at(self._breakpoints.at("error"), path, str(error))
+        found = await self._at(self._breakpoints.at("error"), path, str(error))
         if found is not None:
             self._failed = error
             text = str(error) or type(error).__name__
@@ -202,7 +202,7 @@ class DebuggerGate(Hooks):
         if self.before_calls is not None:
             self.before_calls.look(path, messages)
         last = messages[-1] if messages else None
-        found = self._at(self._breakpoints.at("model"), path, last) or self._over(path)
+        found = await self._at(self._breakpoints.at("model"), path, last) or await self.watch.take_over(path)
         if found is not None:
             await self._hold(path, (), last, at="model", breakpoint=found)
         loop = asyncio.get_running_loop()
@@ -218,7 +218,7 @@ class DebuggerGate(Hooks):
     async def result_of_tool(self, at: Invocation, call: ToolCall) -> ToolResult | None:
         """Before a tool runs: it may be held, mocked, or known from a recording."""
         path, data = node_path(at.node, at.inside), arguments_of(call)
-        found = self.watch.first(self._tools("before", call), path, data) or self._over(path)
+        found = await self.watch.first(self._tools("before", call), path, data) or await self.watch.take_over(path)
         if found is not None:
             await self._hold(path, (), data, at="tool", breakpoint=found, detail=call.name)
         result = self.take_tool(path, call)
@@ -228,23 +228,16 @@ class DebuggerGate(Hooks):
 
     async def after_tool_call(self, path: str, call: ToolCall, data: Any) -> None:
         """After a tool ran; ``data`` is its result."""
-        found = self.watch.first(self._tools("after", call), path, data)
+        found = await self.watch.first(self._tools("after", call), path, data)
         if found is not None:
             await self._hold(path, (), data, at="tool_after", breakpoint=found, detail=call.name)
 
     def _tools(self, when: Any, call: ToolCall) -> list[Breakpoint]:
         return [b for b in self._breakpoints.at("tool", when) if b.place in ("", call.name)]
 
-    def _at(self, found: Collection[Breakpoint], path: str, data: Any) -> Breakpoint | None:
+    async def _at(self, found: Collection[Breakpoint], path: str, data: Any) -> Breakpoint | None:
         """The first that stops at this node."""
-        return self.watch.first([b for b in found if b.place in ("", path)], path, data) if found else None
-
-    def _over(self, path: str) -> Breakpoint | None:
-        """A budget that this node or the run has passed."""
-        repeated = self.watch.repeated.pop(path, None)
-        if repeated is not None:
-            return repeated
-        return self.watch.passed.pop(0) if self.watch.passed else None
+        return await self.watch.first([b for b in found if b.place in ("", path)], path, data) if found else None
 
     async def _hold(
         self,

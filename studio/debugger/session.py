@@ -313,7 +313,7 @@ class RunSession:
     def _watch(self) -> Watch:
         setup, checkpoint = self._setup, self.beginning.checkpoint
         state = seeded(checkpoint.state if checkpoint else None, setup.document)
-        return Watch(setup.breakpoints, self._log_breakpoint, setup.document, setup.cost_of, state)
+        return Watch(setup.breakpoints, self._log_breakpoint, setup.document, setup.cost_of, state, setup.judge)
 
     def _log_breakpoint(self, breakpoint: Breakpoint, path: str, text: str) -> None:
         *inside, node = path.split("/")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from studio.agents.messages import Usage
+from studio.assembly.texts import scope_of
 from studio.checkpoints import QueuedMessage
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.holds import BoundaryHit, node_path
+from studio.document.conditions import Scope
 from studio.document.lines import Line, lines
 from studio.document.model import FanInEdge, Workflow
 from studio.engine import events as ev
+from studio.workers import UserCodeError
 
+Judge = Callable[[str, object, Scope], Awaitable[bool]]
+"""Whether a Python predicate is true: its text, the message or value, and what else it sees. Raises
+:class:`studio.workers.UserCodeError`."""
 CostOf = Callable[[str, Any], float | None]
 """Money for a model's name and the usage of one call; None: there is no price."""
 
@@ -34,17 +40,18 @@ class Watch:
     cost_of: CostOf = told_cost
     state: dict[str, Any] = field(default_factory=dict)
     """Shared state, as conditions see it."""
+    judge: Judge | None = None
     tokens: int = 0
     cost: float = 0.0
-    delivered: dict[str, list[tuple[Breakpoint, str]]] = field(default_factory=dict)
-    """Messages on their way to a node over an edge with a breakpoint: the breakpoint and the message's source."""
-    changed: dict[str, list[tuple[Breakpoint, str]]] = field(default_factory=dict)
-    """State keys that a running node changed: the breakpoint and the key, by path."""
-    repeated: dict[str, Breakpoint] = field(default_factory=dict)
+    delivered: dict[str, list[tuple[Breakpoint, str, Any]]] = field(default_factory=dict)
+    """Messages on their way to a node over an edge with a breakpoint: the breakpoint, its source, its data."""
+    changed: dict[str, list[tuple[Breakpoint, str, Any]]] = field(default_factory=dict)
+    """State keys that a running node changed: the breakpoint, the key, its value, by path."""
+    repeated: dict[str, tuple[Breakpoint, str]] = field(default_factory=dict)
     """The same call once too often, by path."""
     passed: list[Breakpoint] = field(default_factory=list)
     """Budgets that were passed."""
-    asked: list[BoundaryHit] = field(default_factory=list)
+    asked: list[tuple[BoundaryHit, Any]] = field(default_factory=list)
     _calls: dict[str, tuple[str, int]] = field(default_factory=dict)
     _models: dict[tuple[str, str], str] = field(default_factory=dict)
     _lines: dict[str, Line] | None = None
@@ -57,10 +64,31 @@ class Watch:
             self.log(breakpoint, path, text.strip())
         return text == ""
 
-    def first(self, found: Collection[Breakpoint], path: str, data: object) -> Breakpoint | None:
+    async def first(self, found: Collection[Breakpoint], path: str, data: object) -> Breakpoint | None:
         """The first that stops here; all of them count and log."""
-        stops = [b for b in found if self.hit(b, path, data)]
+        stops = [b for b in found if await self._stops(b, path, data)]
         return stops[0] if stops else None
+
+    def _is_code(self, breakpoint: Breakpoint) -> bool:
+        return self.judge is not None and breakpoint.condition is not None and breakpoint.condition.kind == "python"
+
+    async def _stops(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
+        """As :meth:`hit`, with a Python predicate asked. One that fails stops the run, and says why."""
+        if self.judge is not None and breakpoint.condition is not None and self._is_code(breakpoint):
+            try:
+                if not await self.judge(breakpoint.condition.body, data, scope_of(data, self.state)):
+                    return False
+            except UserCodeError as error:
+                self.log(breakpoint, path, f"The condition of this breakpoint failed: {error}")
+        return self.hit(breakpoint, path, data)
+
+    def _noticed(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
+        """Whether what an event tells may stop the run; a predicate is asked when it is to be held."""
+        return self._is_code(breakpoint) or self.hit(breakpoint, path, data)
+
+    async def _settled(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
+        """Whether what was noticed does stop the run."""
+        return not self._is_code(breakpoint) or await self._stops(breakpoint, path, data)
 
     # -------------------------------------------------------------------------------------------------- events
 
@@ -90,8 +118,8 @@ class Watch:
         for breakpoint in self.breakpoints.at("edge", "delivered"):
             if self._is_on(breakpoint.place, event.edge, event.source, event.target):
                 data = self._queued.get(event.message)
-                if self.hit(breakpoint, event.target, data):
-                    self.delivered.setdefault(event.target, []).append((breakpoint, event.source))
+                if self._noticed(breakpoint, event.target, data):
+                    self.delivered.setdefault(event.target, []).append((breakpoint, event.source, data))
 
     def _is_on(self, place: str, edge: str, source: str, target: str) -> bool:
         """Whether a message went over a line. ``edge`` is what the engine calls its edge: a group, or a case of one."""
@@ -119,14 +147,14 @@ class Watch:
         if before == event.value:
             return
         for breakpoint in self.breakpoints.at("state"):
-            if breakpoint.place in ("", event.key) and self.hit(breakpoint, event.node, event.value):
-                self.changed.setdefault(event.node, []).append((breakpoint, event.key))
+            if breakpoint.place in ("", event.key) and self._noticed(breakpoint, event.node, event.value):
+                self.changed.setdefault(event.node, []).append((breakpoint, event.key, event.value))
 
     def _request(self, event: ev.RequestRaised) -> None:
         path = node_path(event.node, event.inside)
         for breakpoint in self.breakpoints.at("request"):
-            if breakpoint.place in ("", path, event.node) and self.hit(breakpoint, path, event.data):
-                self.asked.append(BoundaryHit(breakpoint, event.node))
+            if breakpoint.place in ("", path, event.node) and self._noticed(breakpoint, path, event.data):
+                self.asked.append((BoundaryHit(breakpoint, event.node), event.data))
 
     def _used(self, event: ev.ModelCallFinished) -> None:
         usage = event.usage
@@ -150,32 +178,49 @@ class Watch:
         self._calls[path] = (written, count)
         for breakpoint in self.breakpoints.at("repeats"):
             if count >= max(2, breakpoint.limit) and breakpoint.place in ("", event.call.name):
-                if self.hit(breakpoint, path, written):
-                    self.repeated[path] = breakpoint
+                if self._noticed(breakpoint, path, written):
+                    self.repeated[path] = breakpoint, written
                 self._calls[path] = (written, 0)
 
     # ------------------------------------------------------------------------------------------------- to take
 
-    def take_delivered(self, path: str, sources: Collection[str]) -> Breakpoint | None:
+    async def take_delivered(self, path: str, sources: Collection[str]) -> Breakpoint | None:
         """The breakpoint of an edge over which the message of this invocation came."""
         waiting = self.delivered.get(path, [])
-        for at, (breakpoint, source) in enumerate(waiting):
-            if source in sources:
-                del waiting[at]
-                return breakpoint
+        for entry in tuple(waiting):
+            breakpoint, source, data = entry
+            if source in sources and entry in waiting:
+                waiting.remove(entry)
+                if await self._settled(breakpoint, path, data):
+                    return breakpoint
         return None
 
-    def take_boundary(self, superstep: int, queued: Collection[QueuedMessage]) -> list[BoundaryHit]:
+    async def take_changed(self, path: str) -> tuple[Breakpoint, str] | None:
+        """The breakpoint of a state key that this node has changed, and the key."""
+        for breakpoint, key, value in self.changed.pop(path, ()):
+            if await self._settled(breakpoint, path, value):
+                return breakpoint, key
+        return None
+
+    async def take_over(self, path: str) -> Breakpoint | None:
+        """A budget that this node or the run has passed."""
+        repeated = self.repeated.pop(path, None)
+        if repeated is not None and await self._settled(repeated[0], path, repeated[1]):
+            return repeated[0]
+        return self.passed.pop(0) if self.passed else None
+
+    async def take_boundary(self, superstep: int, queued: Collection[QueuedMessage]) -> list[BoundaryHit]:
         """What holds before a superstep that delivers these messages."""
-        found = [*self.asked, *(BoundaryHit(b) for b in self.passed)]
-        self.asked.clear()
+        asked, self.asked = self.asked, []
+        found = [hit for hit, data in asked if await self._settled(hit.breakpoint, hit.node, data)]
+        found += [BoundaryHit(b) for b in self.passed]
         self.passed.clear()
         for breakpoint in self.breakpoints.at("supersteps"):
             if superstep > breakpoint.limit > 0 and self.hit(breakpoint, "", superstep):
                 found.append(BoundaryHit(breakpoint))
         for breakpoint in self.breakpoints.at("edge", "queued"):
             on = [m for m in queued if self._waits_on(breakpoint.place, m)]
-            stops = [m for m in on if self.hit(breakpoint, m.source, m.data)]
+            stops = [m for m in on if await self._stops(breakpoint, m.source, m.data)]
             found += [BoundaryHit(breakpoint, m.source) for m in stops[:1]]
         return found
 

@@ -96,7 +96,7 @@ class BreakpointDialog(QDialog):
         self._limit_field = self._field(tr("Limit"), self.limit)
 
     def _make_rest(self) -> None:
-        self.condition = ConditionEditor(self._theme, self._paths(), [], python=False)
+        self.condition = ConditionEditor(self._theme, self._paths(), [])
         self.condition.edited.connect(self._on_condition_edited)
         self._condition_field = self._field(tr("Only if"), self.condition)
         self.from_hit = LineField(self._theme, "1")

@@ -84,6 +84,22 @@ def dialog_of(panel: DebugPanel, qtbot: QtBot) -> BreakpointDialog:
     return found[0]
 
 
+def test_a_condition_may_be_a_python_predicate(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(DebugPanel, 216, 500)
+    workspace.selection.select(("writer",))
+    panel.add_button.click()
+    dialog = dialog_of(panel, qtbot)
+    dialog.condition.kind.edited.emit("python")
+    dialog.condition.body.setFocus()
+    qtbot.keyClicks(dialog.condition.body, "len(text) > 400")
+    dialog.condition.body.clearFocus()
+    qtbot.waitUntil(lambda: dialog.breakpoint.condition is not None and bool(dialog.breakpoint.condition.body))
+    dialog.save.click()
+    (made,) = run.setup.breakpoints
+    assert made.condition is not None
+    assert (made.condition.kind, made.condition.body) == ("python", "len(text) > 400")
+
+
 def test_a_breakpoint_is_made_in_the_dialog(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(DebugPanel, 216, 500)
     workspace.selection.select(("writer",))
