@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import QCursor, QGuiApplication
@@ -17,6 +18,7 @@ from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
 from studio.document.ready_groups import PATTERNS, add_ready_group
+from studio.ui.canvas.arranging import Arranging
 from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.place import SIZES
@@ -41,6 +43,7 @@ class Editing(Camera):
         self.snap = True
         """Whether dragging keeps to the grid."""
 
+        self.arranging = Arranging(self)
         self._pasted: tuple[Place, int] | None = None
         """Where something was pasted last at the pointer, and how often there."""
 
@@ -326,12 +329,19 @@ class Editing(Camera):
         self.execute(commands.set_output(self.workflow, node, on), text.format(name=self.name_of(node)))
 
     def arrange(self) -> None:
-        """Places the selection, or everything, in layers from left to right."""
+        """Places the selection, or everything, in layers from left to right; of a large drawing a little later, if
+        nothing was edited meanwhile."""
         drawn = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
-        if not self.canvas_scene.items_by_id:
+        if self.canvas_scene.items_by_id and self.may_edit():
+            chosen = drawn if len(drawn) > 1 else None
+            self.arranging.find(self.workflow, chosen, partial(self._take_arranged, fit=chosen is None))
+
+    def _take_arranged(self, workflow: Workflow, edit: Edit, *, fit: bool) -> None:
+        if workflow is not self.workflow:
+            self.tell(tr("The drawing was changed before it could be arranged."))
             return
-        self.execute(commands.arrange_items(self.workflow, drawn if len(drawn) > 1 else None), tr("Arrange"))
-        if len(drawn) <= 1 and not self.read_only:
+        self.execute(edit, tr("Arrange"))
+        if fit:
             self.fit_all()
 
     def frame_items(self, ids: Iterable[str]) -> None:

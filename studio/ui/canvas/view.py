@@ -70,6 +70,7 @@ class CanvasView(Pointing):
     def set_workspace(self, workspace: Workspace | None) -> None:
         """Shows another workspace, or nothing."""
         self.cancel_gesture()
+        self.arranging.cancel()
         self.value_card.dismiss()
         self.prompts.close()
         if self.workspace is not None:

@@ -295,6 +295,14 @@ class ComboBox(QComboBox):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._place_line()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:  # another theme: Qt has put the field back over the dot
+            self._place_line()
+
+    def _place_line(self) -> None:
         line = self.lineEdit() if self.isEditable() else None
         if line is not None:
             left = 26 if self.dot else 7

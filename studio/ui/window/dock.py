@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QLabel, QS
 
 from studio.ui.theme import Theme
 
+_LEAST_WIDTH = 320
+"""Of the bottom panels, which scroll where they need more."""
+
 
 class TabStrip(QWidget):
     """A row of tabs, then room for small widgets at the right."""
@@ -67,7 +70,8 @@ class PanelDock(QDockWidget):
         self._stack = QStackedWidget()
         self.setWidget(self._stack)
         if name == "bottom":
-            self._stack.setMinimumHeight(least - 30)
+            # The width, too: else the widest panel would push the dock over the right side of a narrow window.
+            self._stack.setMinimumSize(_LEAST_WIDTH, least - 30)
         else:
             self._stack.setMinimumWidth(least)
         self._keys: list[str] = []

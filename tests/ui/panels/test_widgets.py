@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import ComboBox
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
@@ -105,3 +107,18 @@ def test_sections_fold(theme: Theme, qtbot: QtBot) -> None:
 def test_counted_words_have_a_singular() -> None:
     assert [tokens_words(n) for n in (1, 2, 1204)] == ["1 token", "2 tokens", "1\u2009204 tokens"]
     assert [counted(n, "1 key", "{count} keys") for n in (0, 1, 2)] == ["0 keys", "1 key", "2 keys"]
+
+
+def test_a_field_to_type_in_stays_beside_the_dot_in_another_theme(qtbot: QtBot, theme: Theme) -> None:
+    box = ComboBox(theme)
+    qtbot.addWidget(box)
+    box.dot = "done"
+    box.make_editable("model of the profile")
+    box.resize(180, 30)
+    box.show()
+    line = box.lineEdit()
+    assert line is not None
+    assert line.x() == 26
+    box.setStyleSheet("QComboBox { color: red }")
+    QApplication.processEvents()
+    assert line.x() == 26
