@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,11 @@ def read(detected: Detected, path: Path | None) -> Draft | Imported:
     return draft
 
 
+_HOSTED_NAME = "WORKFLOW_NAME"
+"""The constant by which an export for workers names its workflow: with a digest of the graph behind it."""
+_GRAPH_VERSION = re.compile(r"_v[0-9a-f]{8}\Z")
+
+
 def layout_of(name: str, path: Path | None) -> Layout:
     """The layout file that an export names. It has to stand in the same folder."""
     if path is None or not name or Path(name).name != name:
@@ -79,6 +85,8 @@ class _Return:
         draft, layout = self._draft, self._layout
         draft.entries[:] = [e for e in draft.entries if e.code != "code_kept"]
         draft.modules.clear()
+        if _HOSTED_NAME in source:
+            draft.name = _GRAPH_VERSION.sub("", draft.name or "")
         for block in self._found.blocks.values():
             node = draft.nodes.get(block.id)
             if node is not None and block.id in block.regions:
@@ -133,7 +141,7 @@ class _Return:
             if statement.lineno > last:
                 break
             name = _defined(statement)
-            if name is None:
+            if name is None or name == _HOSTED_NAME:
                 continue
             kept.append(module.code(statement))
             self._draft.items_in += 1

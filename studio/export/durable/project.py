@@ -18,6 +18,8 @@ from studio.export.naming import identifier
 from studio.export.problems import ExportProblem
 from studio.export.project import embedded, export_project
 from studio.export.source import literal
+from studio.files.format import to_text
+from studio.files.plain import plain_workflow
 from studio.settings.places import resource
 
 _PACKAGE = ("hosted_agent", "hosting", "worker", "client")
@@ -39,6 +41,7 @@ def export_durable(
         raise ExportProblem("\n".join(dict.fromkeys(refused)))
     name = durable_name(whole)
     files = export_project(_guarded(whole), package, folder, layout=layout, hosted=lambda path: inner_name(name, path))
+    _keep_drawing(files, whole)
     root = next(path for path in files if path.endswith("/workflow.py") and path.count("/") == 1).partition("/")[0]
     for module in _PACKAGE:
         if f"{root}/{module}.py" in files:
@@ -51,6 +54,13 @@ def export_durable(
     files[".env.example"] += _SETTINGS
     files["pyproject.toml"] = pyproject.text(whole, root, files, durable=True)
     return dict(sorted(files.items()))
+
+
+def _keep_drawing(files: dict[str, str], workflow: Workflow) -> None:
+    """The layout file knows the drawing, without the conditions that only the code has."""
+    path = next((path for path in files if path.endswith(".layout.json")), None)
+    if path is not None:
+        files[path] = to_text(json.loads(files[path]) | {"document": plain_workflow(workflow)}) + "\n"
 
 
 def findings(workflow: Workflow, folder: Path | None = None) -> list[Finding]:

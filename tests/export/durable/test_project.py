@@ -15,6 +15,7 @@ from studio.document.model import DirectEdge, ModuleDecl, SubWorkflowNode, Workf
 from studio.export import ExportProblem, export_project
 from studio.export.durable import export_durable
 from studio.files import write_project, write_workflow
+from studio.importers import read
 
 from tests.assembly.test_kinds import agent, direct, function, show, workflow
 from tests.export.corpus import documents
@@ -146,3 +147,17 @@ def test_what_differs_stands_in_the_readme() -> None:
 def test_every_export_is_the_same() -> None:
     for name in ("template_research_brief", "case_agents_inside"):
         assert export_durable(documents()[name]) == export_durable(documents()[name])
+
+
+def test_the_code_comes_back_as_the_drawing(tmp_path: Path) -> None:
+    """With positions as it was, also where the code has conditions of its own; without them by its graph and name."""
+    for name in ("template_concurrent", "template_support_triage", "case_embedded"):
+        flow = documents()[name]
+        write_project(export_durable(flow, name, layout=True), tmp_path / name)
+        found = read(tmp_path / name / name / "workflow.py")
+        assert (found.workflow, found.edits) == (flow, ())
+        (tmp_path / name / name / f"{name}.layout.json").unlink()
+        alone = read(tmp_path / name / name / "workflow.py")
+        assert {n.id for n in alone.workflow.nodes} == {n.id for n in flow.nodes}
+        assert alone.workflow.name == flow.name.lower().replace(" ", "-")
+        assert "WORKFLOW_NAME" not in [e.item for e in alone.report.entries]
