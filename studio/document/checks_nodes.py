@@ -145,10 +145,22 @@ def _sub_workflow(facts: Facts, node: SubWorkflowNode) -> Iterator[Problem]:
             yield Problem("sub_workflow", message, node.id, "embedded")
 
 
+_INSTEAD = {
+    "loop": "Draw a switch that leads back instead.",
+    "set_variable": "Put a function in its place that calls ctx.set_state.",
+    "transform": "Put a template or a function in its place.",
+    "output": "Put a function in its place that yields the text.",
+    "placeholder": "Put a node in its place that does the same; what stood there is kept with it.",
+}
+"""Kind of a step of another program -> what to draw instead."""
+
+
 def _other(facts: Facts, node: GenericNode | UnknownNode | RunnerNode) -> Iterator[Problem]:
     if node.kind in types.RUNNABLE:
         return
     message = f"{facts.name(node.id)} is of kind {node.kind or 'unknown'}, which is kept in the file, but cannot run."
+    if node.kind in _INSTEAD:
+        message = f"{message} {_INSTEAD[node.kind]}"
     # Outside of every path from the start it is in nobody's way.
     yield Problem("cannot_run", message, node.id, severity="error" if node.id in facts.reached else "warning")
 

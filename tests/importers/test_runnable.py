@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studio.document.model import FanInEdge, FunctionNode, GenericNode, SubWorkflowNode, Workflow
+from studio.document.model import DirectEdge, FanInEdge, FunctionNode, GenericNode, StateDecl, SubWorkflowNode, Workflow
 from studio.document.validate import problems
 from studio.importers import read
 from studio.importers.runnable import runnable
+
+from tests.assembly.running import Bench
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -63,3 +65,71 @@ def test_an_imported_team_has_no_step_left_that_cannot_run() -> None:
     raw = read(SAMPLES / "autogen-studio" / "04_graph_flow.json").workflow
     assert "transform" in {node.kind for node in raw.nodes}
     assert [p.message for p in problems(runnable(raw)) if p.code == "cannot_run"] == []
+
+
+def test_an_output_with_a_text_of_its_own() -> None:
+    assert (one("output", text="Goes by parcel.").yields, one("output", text="It's {Local.X}").kind) == (
+        "text",
+        "output",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "lang", "body"),
+    [
+        (1, "", "ctx.set_state('n', 1)"),
+        (True, "", "ctx.set_state('n', True)"),
+        ('state["n"] + 1', "python", "ctx.set_state('n', ctx.get_state('n') + 1)"),
+        ('state["a"] == "x" or not state["b"]', "python", "ctx.get_state('a') == 'x' or not ctx.get_state('b')"),
+    ],
+)
+def test_a_known_value_is_set_by_a_function(value: object, lang: str, body: str) -> None:
+    found = one("set_variable", variable="n", value=value, lang=lang)
+    assert (found.kind, found.accepts, found.sends) == ("function", "any", "any")
+    assert body in found.body
+    assert found.body.endswith("result = data")
+
+
+@pytest.mark.parametrize(
+    ("value", "lang"),
+    [
+        ("Local.N + 1", ""),
+        ('"7" in reply["text"]', "python"),
+        ("open('x')", "python"),
+        ("state.n", "python"),
+        (None, ""),
+    ],
+)
+def test_what_is_written_in_another_language_or_may_do_anything_is_left(value: object, lang: str) -> None:
+    assert one("set_variable", variable="n", value=value, lang=lang).kind == "set_variable"
+
+
+async def test_what_became_runnable_runs() -> None:
+    """A count that goes up, and a text on the way; what came in goes on."""
+    nodes = tuple(
+        GenericNode.model_validate({"id": item, "name": item, "kind": kind, **fields})
+        for item, kind, fields in (
+            ("zero", "set_variable", {"variable": "n", "value": 0}),
+            ("up", "set_variable", {"variable": "n", "value": 'state["n"] + 1', "lang": "python"}),
+            ("say", "output", {"text": "Counted."}),
+            ("give", "output", {}),
+        )
+    )
+    edges = tuple(
+        DirectEdge(id=f"e{i}", source=a, target=b)
+        for i, (a, b) in enumerate((("zero", "up"), ("up", "say"), ("say", "give")))
+    )
+    flow = runnable(Workflow(start="zero", nodes=nodes, edges=edges, state=(StateDecl(key="n", type="integer"),)))
+    assert [p.message for p in problems(flow) if p.severity == "error"] == []
+    bench = Bench()
+    ran = await bench.run(flow, "in")
+    await bench.source.close()
+    assert ran.outputs == [("say", "Counted."), ("give", "in")]
+
+
+def test_what_cannot_run_says_what_to_draw_instead() -> None:
+    for kind, words in (("loop", "a switch that leads back"), ("placeholder", "what stood there is kept")):
+        flow = Workflow(start="n", nodes=(GenericNode.model_validate({"id": "n", "name": "N", "kind": kind}),))
+        (problem,) = [p for p in problems(flow) if p.code == "cannot_run"]
+        assert problem.severity == "error"
+        assert words in problem.message
