@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,8 @@ class RunSetup(QObject):
     """Every change is kept at once and holds for a run in progress. Nothing of it is in the document."""
 
     changed = Signal()
+    opened = Signal()
+    """What was kept for a workflow is there; before :attr:`changed`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +49,7 @@ class RunSetup(QObject):
             self._kept.set(OVERRIDES, self._overrides_to_keep())
         watches = self._kept.get(WATCHES, [])
         self.watches = tuple(w for w in (watches if isinstance(watches, list) else []) if isinstance(w, str))
+        self.opened.emit()
         self.changed.emit()
 
     def _overrides_to_keep(self) -> dict[str, Any]:
@@ -70,6 +73,17 @@ class RunSetup(QObject):
     def remove_all(self) -> None:
         """Takes all breakpoints away."""
         self._change(lambda: self.breakpoints.replace(()))
+
+    def take_over(self, gone: Iterable[str], there: Iterable[Breakpoint]) -> None:
+        """Takes several away, and adds or changes others, as one change."""
+
+        def take() -> None:
+            for id in gone:
+                self.breakpoints.remove(id)
+            for breakpoint in there:
+                self.breakpoints.put(breakpoint)
+
+        self._change(take)
 
     def switch(self, id: str, *, on: bool) -> None:
         """Enables or disables a breakpoint."""

@@ -29,6 +29,7 @@ from studio.debugger.recorded_runs import changed_nodes, recorded_after
 from studio.debugger.recording import Recording, Tape
 from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
+from studio.document.lines import path_names
 from studio.document.model import Workflow
 
 _RESTS_AFTER_MS = 300
@@ -448,7 +449,7 @@ class RunTurns(ShownRun):
             sink=services.trace(self._pump, document, record.id),
             changed=self._on_session_changed,
             setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document, judge=services.judge(document)),
-            name_of=lambda node: names.get(node) or node,
+            name_of=lambda path: names.get(path) or _name_inside(document, path),
         )
         self._session = session
         if not keep_views:
@@ -470,3 +471,9 @@ def _views_of(document: Workflow) -> RunViews:
     state = {declared.key: declared.initial for declared in document.state}
     schemas = {declared.name: dict(declared.json_schema) for declared in document.types}
     return RunViews(state, schemas, Refusals(document))
+
+
+def _name_inside(document: Workflow, path: str) -> str:
+    """What people call a node of a workflow inside: "Check › Score"; the path itself for one that is not drawn."""
+    *inside, node = path.split("/")
+    return " › ".join(path_names(document, inside, node)) if inside else path

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from studio.agents.hiding import Hider
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.inner_breakpoints import InnerBreakpoints
 from studio.bridge.inner_document import InnerDocument
 from studio.bridge.kept_drawing import KeptDrawing
 from studio.bridge.provider_model import ProviderModel
@@ -65,7 +66,9 @@ class Workspaces:
 
     def open_inside(self, outer: Workspace, node_id: str) -> Workspace:
         """A workspace for the workflow inside a node; it is closed before the one around it."""
-        return self._open_document(InnerDocument(outer.document, node_id))
+        inner = self._open_document(InnerDocument(outer.document, node_id))
+        InnerBreakpoints(outer.run.setup, inner.run.setup, node_id, inner)
+        return inner
 
     def open_kept(self, beside: Workspace, workflow: Workflow, origin: str) -> Workspace:
         """A workspace for the drawing of an earlier run of a workspace; ``origin``: which run, in words."""

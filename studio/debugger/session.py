@@ -297,7 +297,7 @@ class RunSession:
             self._changed()  # after the event: the window then shows both in the same frame, not within this step
 
     def _name(self, path: str) -> str:
-        return self._name_of(path.rsplit("/", 1)[-1])
+        return known if (known := self._name_of(path)) != path else self._name_of(path.rsplit("/", 1)[-1])
 
     def _tell_whom_pausing_waits_for(self) -> None:
         if self.state is RunState.PAUSING:
