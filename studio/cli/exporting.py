@@ -13,7 +13,7 @@ from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.cli.main import DRAWINGS
 from studio.document.model import Workflow
 from studio.document.validate import problems
-from studio.export import ExportProblem, export_project
+from studio.export import ExportProblem, export_project, left_out, sentence_of
 from studio.files import FileProblem, differing, write_project
 
 
@@ -53,10 +53,12 @@ def command(options: argparse.Namespace) -> int:
 def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dict[str, str]:
     """The project for the wanted target; what a person should know of it goes to standard error."""
     if options.to != "durabletask":
-        return export_project(workflow, folder=folder, layout=options.layout)
+        for found in left_out(workflow):
+            print(sentence_of(found), file=sys.stderr)
+        return export_project(workflow, options.package, folder, layout=options.layout)
     from studio.export.durable import export_durable, findings
 
-    files = export_durable(workflow, folder=folder, layout=options.layout)
+    files = export_durable(workflow, options.package, folder, layout=options.layout)
     for finding in findings(workflow, folder):
         print(finding.message, file=sys.stderr)
     return files

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import JsonValue
 
 from studio.document import agent_options as options
@@ -140,7 +142,7 @@ class AgentOptions:
             given.append(Pair("allowed_tools=", listed([string(name) for name in server.tools])))
         if server.approval != "never":  # the framework cannot tell calls that only read
             given.append('approval_mode="always_require"')
-        given.append(f"request_timeout={round(server.timeout)}")
+        given.append(f"request_timeout={math.ceil(server.timeout)}")
         self._module.need(FRAMEWORK, kind)
         return Bracket(f"{kind}(", given)
 

@@ -14,6 +14,7 @@ from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, pyproject, smoke, support
 from studio.export.agents import VARIABLES, agents_module
 from studio.export.layout import layout_file
+from studio.export.left_out import left_out, refuse_lost_edges, sentence_of
 from studio.export.main_part import add_main
 from studio.export.naming import Names, identifier
 from studio.export.problems import ExportProblem
@@ -87,6 +88,7 @@ _INSTALLED = frozenset({"agent_framework", "openai", "pydantic", "pytest", "dura
 def _check(workflow: Workflow) -> None:
     if workflow.node(workflow.start or "") is None:
         raise ExportProblem("The workflow has no start node. Mark one node as the start, then export again.")
+    refuse_lost_edges(workflow)
     for node in workflow.nodes:
         if isinstance(node, RunnerNode) and not node.agents:
             raise ExportProblem(f"The conversation runner {node.name} has no agent. Add one, then export again.")
@@ -177,7 +179,7 @@ class _Project:
 
 def embedded(node: SubWorkflowNode, folder: Path | None) -> Workflow:
     """The workflow inside a node: the embedded one, or that of the linked file."""
-    if node.embedded is not None:
+    if node.path is None and node.embedded is not None:
         return node.embedded
     if node.path is None or folder is None:
         raise ExportProblem(f"{node.name} has no workflow inside. Choose a file or embed one, then export again.")
@@ -213,4 +215,10 @@ def _readme(workflow: Workflow, name: str) -> str:
         "terminal.\n"
         "`tests/test_smoke.py` builds the workflow and runs it once without a model.\n\n"
         "Code between `# region user` and `# endregion` is yours; the rest is written again at the next export.\n"
+        + _not_in_the_code(workflow)
     )
+
+
+def _not_in_the_code(workflow: Workflow) -> str:
+    found = [f"- {one_line(sentence_of(item))}\n" for item in left_out(workflow)]
+    return "\n## Otherwise than on the canvas\n\n" + "".join(found) if found else ""
