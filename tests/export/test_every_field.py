@@ -125,7 +125,7 @@ def _bases() -> Mapping[str, Workflow]:
     )  # fmt: skip
     passing = workflow([GenericNode(id="p", name="P", kind="pass"), show()])
     called = workflow([FunctionNode(id="end", name="F", call="lib:look"), show()], modules=(around.LIB,))
-    return {**documents(), **around.documents(), "more": more, "passing": passing, "called": called}
+    return {"more": more, "passing": passing, "called": called, **around.documents(), **documents()}
 
 
 def _silent(waiting: set[str], bases: Iterable[Workflow]) -> set[str]:
