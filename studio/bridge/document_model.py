@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from weakref import ref
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication, QUndoCommand, QUndoStack
@@ -22,6 +23,10 @@ READ_ONLY = "This is the drawing of an earlier run. It cannot be changed; open i
 _REST = 3.0
 """Seconds without an edit after which the next one is a step of its own."""
 
+_stacks: set[QUndoStack] = set()
+"""Those of all documents. The garbage collector, finding a stack together with its commands, may delete the commands
+before the stack, which then deletes them once more; a stack that can be reached is deleted by its document in C++."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Large:
@@ -37,7 +42,7 @@ class _Command(QUndoCommand):
 
     def __init__(self, model: DocumentModel, edit: Edit, text: str, merge_key: str | None) -> None:
         super().__init__(text)
-        self._model = model
+        self._of = ref(model)  # what holds the stack would else hold the document
         self._edit = edit
         self._inverse: Edit | None = None
         self._merge_key = merge_key
@@ -47,6 +52,12 @@ class _Command(QUndoCommand):
         inside :meth:`redo` would pass through Qt's undo stack."""
         self._typing = model._typing
         self._made = model._clock()
+
+    @property
+    def _model(self) -> DocumentModel:
+        model = self._of()
+        assert model is not None, "a document outlives its commands"
+        return model
 
     def id(self) -> int:
         return _MERGE_ID if self._merge_key else -1
@@ -115,8 +126,21 @@ class DocumentModel(QObject):
         self._workflow = workflow
         self._path = path
         self._step = ""
-        self.undo_stack = stack if stack is not None else QUndoStack(self)
+        self.undo_stack = stack if stack is not None else self._own_stack()
         self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
+
+    def _own_stack(self) -> QUndoStack:
+        """A stack that ends with the document, and before it only in Qt: see :data:`_stacks`."""
+        stack = QUndoStack(self)
+        _stacks.add(stack)
+
+        def end() -> None:
+            stack.blockSignals(True)
+            stack.clear()
+            _stacks.discard(stack)
+
+        self.destroyed.connect(end)
+        return stack
 
     @property
     def workflow(self) -> Workflow:

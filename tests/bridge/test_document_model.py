@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from PySide6.QtWidgets import QApplication
 from studio.bridge.document_model import DocumentModel
@@ -107,3 +111,36 @@ def test_an_edit_that_cannot_be_done_changes_nothing(qapp: QApplication) -> None
     assert model.workflow.nodes[0].name == "A"
     model.undo_stack.redo()
     assert model.workflow.nodes[0].name == "B"
+
+
+COLLECTED = """
+import gc, weakref
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+from studio.bridge.document_model import DocumentModel
+from studio.document.edits import SetWorkflow
+from studio.document.model import Workflow
+
+app = QApplication([])
+
+def dropped():
+    model, owner = DocumentModel(Workflow(id="w")), QObject()
+    for number in range(50):
+        model.execute(SetWorkflow({"name": str(number)}), "Rename")
+    model.setParent(owner)
+    owner.all = [model, owner]
+    return weakref.ref(model)
+
+models = [dropped() for _ in range(20)]
+gc.collect()
+print(sum(model() is not None for model in models), "left")
+"""
+
+
+def test_a_document_that_the_collector_takes_ends_with_its_steps() -> None:
+    """In a process of its own: a step that is deleted twice ends it."""
+    environment = {**os.environ, "MALLOC_PERTURB_": "165"}
+    ran = subprocess.run(
+        [sys.executable, "-c", COLLECTED], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 left\n", "")
