@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _DEEPEST = 8
+_KEPT = 2000
+"""Values of one key that are remembered, the newest ones and the first."""
 
 
 class Absent:
@@ -51,7 +53,10 @@ class StateHistory:
 
     def write(self, key: str, written: Written) -> None:
         """The next value of a key."""
-        self._writes.setdefault(key, []).append(written)
+        writes = self._writes.setdefault(key, [])
+        writes.append(written)
+        if len(writes) > _KEPT + _KEPT // 10:
+            del writes[1 : len(writes) - _KEPT]
 
     def replace(self, step: int, superstep: int, state: Mapping[str, Any]) -> None:
         """Another state took the place of the one that was written: what differs was changed by a person, or belongs to

@@ -53,6 +53,16 @@ def test_what_a_person_changed_and_took_away_is_history_too() -> None:
     assert views.state_history.at(1) == {"rounds": 1, "topics": ["market"]}
 
 
+def test_a_key_that_is_written_for_ever_keeps_its_newest_values() -> None:
+    history = StateHistory({"n": 0})
+    for step in range(1, 10_001):
+        history.write("n", Written(step, step, "count", step))
+    assert len(history.of("n")) <= 2200
+    assert history.of("n")[0].value == 0
+    assert history.at(10_000) == {"n": 10_000}
+    assert history.at(9_000) == {"n": 9_000}
+
+
 def test_differences_go_into_values() -> None:
     before = {"plan": {"topics": ["a", "b"], "ok": True}, "gone": 1, "same": {"x": 1}, "kind": 1}
     after = {"plan": {"topics": ["a", "c", "d"], "ok": True}, "same": {"x": 1}, "kind": True}

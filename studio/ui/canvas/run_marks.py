@@ -30,6 +30,8 @@ class Lines:
         self._by_source: dict[str, list[Line]] = {}
         self._by_edge: dict[str, list[Line]] = {}
         self._by_id = {line.id: line for line in self.all}
+        self.never: tuple[object, dict[str, str]] = (None, {})
+        """What an ended run never took, and of which messages that is known."""
         self._faults: tuple[Mapping[str, Sequence[Problem]], Mapping[str, LineState]] | None = None
         for line in self.all:
             self._by_source.setdefault(line.source, []).append(line)
@@ -145,6 +147,9 @@ def _routed(lines: Lines, run: RunModel) -> tuple[set[str], dict[str, str]]:
 
 def _never_taken(lines: Lines, run: RunModel) -> dict[str, str]:
     """After a run: the lines that refused messages and took none, with the newest reason."""
+    seen = (id(run.messages), len(run.messages), tuple(len(m.routes) for m in run.messages[-8:]), run.state)
+    if lines.never[0] == seen:
+        return lines.never[1]
     taken: set[str] = set()
     refused: dict[str, str] = {}
     for message in run.messages[: -_LOOKED_AT - 1 : -1]:
@@ -154,7 +159,8 @@ def _never_taken(lines: Lines, run: RunModel) -> dict[str, str]:
                     taken.add(line.id)
                 elif line.kind not in _INTO:
                     refused.setdefault(line.id, reason_text(reason, line))
-    return {line: why for line, why in refused.items() if line not in taken}
+    lines.never = (seen, {line: why for line, why in refused.items() if line not in taken})
+    return lines.never[1]
 
 
 def reason_text(reason: str, line: Line) -> str:

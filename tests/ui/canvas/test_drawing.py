@@ -208,7 +208,7 @@ def test_false_conditions_are_dotted_with_their_reason(make_canvas: Make) -> Non
     view.canvas_scene.flush()
     assert view.canvas_scene.line_layer.items["good"].state.refused == "score 6 is not ≥ 8"
     assert not view.canvas_scene.line_layer.items["review:default"].state.refused
-    run.messages[0].routes[0] = ("good", "publisher", True, "")
+    run.messages[0].routes += [("good", "publisher", True, "")]
     run.updated.emit(RunUpdate(messages=True))
     view.canvas_scene.flush()
     assert not view.canvas_scene.line_layer.items["good"].state.refused
