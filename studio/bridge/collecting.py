@@ -16,8 +16,8 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
 _FULL = 2
-_FULL_AFTER = 2
-"""Collections of the middle generation between two full ones (10 before): each sees some 15,000 new objects."""
+_FULL_AFTER = 1
+"""Collections of the middle generation between two full ones (10 before): each sees some 14,000 new objects."""
 _RESTS_AFTER_MS = 3000
 _WORTH_IT = 200_000
 """Objects put aside since the last time everything was looked at that make it worth doing again."""
