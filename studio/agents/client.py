@@ -95,8 +95,9 @@ class RunHooks(Protocol):
     def tool_started(self, call: ToolCall) -> None:
         """A tool runs."""
 
-    def tool_finished(self, call_id: str, result: Any, error: str) -> None:
-        """A tool gave its result; ``error`` is the class name of what it raised, else empty."""
+    def tool_finished(self, call_id: str, result: Any, error: str, detail: str = "") -> None:
+        """A tool gave its result; ``error`` is the class name of what it raised, else empty. ``detail``: that in words,
+        for people: the model is told less."""
 
     def limit_reached(self, kind: str, detail: str) -> None:
         """A limit of the tool loop switched the tools off; ``kind`` is the setting, ``detail`` is for people."""
@@ -125,7 +126,7 @@ class NoHooks:
         raw: str = "",
     ) -> None: ...
     def tool_started(self, call: ToolCall) -> None: ...
-    def tool_finished(self, call_id: str, result: Any, error: str) -> None: ...
+    def tool_finished(self, call_id: str, result: Any, error: str, detail: str = "") -> None: ...
     def limit_reached(self, kind: str, detail: str) -> None: ...
     def history_written(self, source: str, messages: Sequence[Message]) -> None: ...
 

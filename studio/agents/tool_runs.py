@@ -83,6 +83,8 @@ class ToolRunner:
     ended: bool = False
     ran: int = 0
     """Calls run so far."""
+    _raised: dict[str, str] = field(default_factory=dict, init=False)
+    """What tools raised, in words, by call."""
 
     async def run(self, calls: Sequence[ToolCall], *, approved: frozenset[str] = frozenset()) -> list[Any]:
         """A :class:`ToolResult` or :class:`AskAgain` per call, in the calls' order. ``approved``: ids of calls."""
@@ -101,9 +103,9 @@ class ToolRunner:
             self.hooks.tool_finished(call.call_id, None, "ArgumentsChanged")
             return AskAgain(changed.call)
         except BaseException as error:
-            self.hooks.tool_finished(call.call_id, None, type(error).__name__)
+            self.hooks.tool_finished(call.call_id, None, type(error).__name__, _words_of(error))
             raise
-        self.hooks.tool_finished(call.call_id, result.result, result.error or "")
+        self.hooks.tool_finished(call.call_id, result.result, result.error or "", self._raised.pop(call.call_id, ""))
         return result
 
     async def _result(self, call: ToolCall, approved: bool) -> ToolResult:
@@ -138,6 +140,7 @@ class ToolRunner:
         return ToolResult(call.call_id, result_text(run.result))
 
     def _failed(self, call: ToolCall, error: Exception) -> ToolResult:
+        self._raised[call.call_id] = _words_of(error)
         text = BAD_ARGUMENTS if isinstance(error, ArgumentsError) else FAILED
         if isinstance(error, ToolFailure):
             text = f"Error: {error}"
@@ -176,6 +179,14 @@ class ToolRunner:
             raise ToolLimit(f"Function '{tool.name}' has reached its maximum exception limit.")
         count[0] += 1
         return count
+
+
+def _words_of(error: BaseException) -> str:
+    """The text of an error; its own code for that may fail, too."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 async def _within(seconds: float, running: Any, name: str) -> Any:

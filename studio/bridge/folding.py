@@ -406,7 +406,8 @@ class RunViews:
         pieces = view.pieces if view is not None else []
         title = next((p.title for p in pieces if p.kind == "tool" and p.key == event.call_id), "")
         kind: Any = "error" if event.error else "result"
-        self._piece(event.invocation, StreamPiece(kind, event.error or value_text(event.result), title, event.call_id))
+        text = event.detail or event.error or value_text(event.result)
+        self._piece(event.invocation, StreamPiece(kind, text, title, event.call_id))
 
     def _node_event(self, event: ev.NodeEvent) -> None:
         if event.kind == "request_from":  # the innermost workflow tells it first

@@ -277,6 +277,8 @@ class ToolFinished:
     result: Any = None
     error: str = ""
     inside: tuple[str, ...] = ()
+    detail: str = ""
+    """What the tool raised, in words."""
 
 
 @dataclass(frozen=True, slots=True)

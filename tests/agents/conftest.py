@@ -43,7 +43,7 @@ class Notes(NoHooks):
     def tool_started(self, call: ToolCall) -> None:
         self.told.append(f"{call.name} started")
 
-    def tool_finished(self, call_id: str, result: object, error: str) -> None:
+    def tool_finished(self, call_id: str, result: object, error: str, detail: str = "") -> None:
         self.told.append(f"{call_id} finished {result} {error}".rstrip())
 
     def model_call_retried(self, call: str, attempt: int, wait: float, reason: str) -> None:

@@ -18,6 +18,7 @@ from studio.agents import (
     Text,
     Tool,
     ToolCall,
+    ToolResult,
     Usage,
     assistant,
     user,
@@ -222,6 +223,22 @@ async def test_an_approval_counts_once() -> None:
     await agent.run([approval(request), approval(request)], session=session)
     await agent.run([approval(request)], session=session)
     assert len(ran) == 1
+
+
+async def test_people_hear_what_a_tool_raised_and_the_model_does_not() -> None:
+    class Heard(Notes):
+        def tool_finished(self, call_id: str, result: object, error: str, detail: str = "") -> None:
+            self.told.append(f"{error}: {detail}")
+
+    async def run(arguments: dict[str, Any]) -> str:
+        raise ValueError("the index is empty")
+
+    heard, client = Heard(), ScriptedClient([LOOK, "done"])
+    await Agent("bot", client, tools=(Tool("look", run=run),)).run([user("go")], hooks=heard)
+    assert "ValueError: the index is empty" in heard.told
+    (result,) = client.requests[1].messages[-1].parts
+    assert isinstance(result, ToolResult)
+    assert result.result == "Error: Function failed."
 
 
 async def test_the_first_answer_counts() -> None:

@@ -107,9 +107,9 @@ class NodeHooks:
         c = self._ctx
         c.emit(ToolStarted(c.now(), self._node, c.invocation, call, c.inside))
 
-    def tool_finished(self, call_id: str, result: Any, error: str) -> None:
+    def tool_finished(self, call_id: str, result: Any, error: str, detail: str = "") -> None:
         c = self._ctx
-        c.emit(ToolFinished(c.now(), self._node, c.invocation, call_id, result, error, c.inside))
+        c.emit(ToolFinished(c.now(), self._node, c.invocation, call_id, result, error, c.inside, detail))
 
     def limit_reached(self, kind: str, detail: str) -> None:
         self._ctx.emit_named("limit_reached", {"limit": kind, "detail": detail})
