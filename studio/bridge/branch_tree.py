@@ -39,6 +39,8 @@ class BranchTree:
         self._hidden: list[RunRecord] = []
         self.read: Callable[[], object] = lambda: None
         """Called when the store was read: what was typed meanwhile is newer."""
+        self.usage_of: Callable[[str], Usage | None] = lambda _text: None
+        """What a record says of its model calls."""
         self._made: dict[str, CheckpointView] = {}
         """Views that the next look will show."""
 
@@ -102,6 +104,7 @@ class BranchTree:
             view.elsewhere = self._elsewhere.get(record.id, "")
             if record.id not in self._own:
                 view.name, view.state = record.name, shown_state(record, self._own | self._elsewhere.keys())
+                view.usage = self.usage_of(record.usage)
         self.branches[:] = shown
         self.checkpoints[:] = [checkpoints.get(i.id) or self._checkpoint(i) for i in self._infos.values()]
         for id in touched:
@@ -246,8 +249,9 @@ class BranchTree:
         seconds = (record.ended - record.started) if record.ended is not None and record.started else 0.0
         state = shown_state(record, self._own)
         return BranchView(
-            record.id, record.number, record.name, state, record.started, record.note, seconds, None, record.input
-        )
+            record.id, record.number, record.name, state, record.started, record.note, seconds,
+            self.usage_of(record.usage), record.input,
+        )  # fmt: skip
 
     def _checkpoint(self, info: CheckpointInfo) -> CheckpointView:
         mark = self.mark(info.id)

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.agents.messages import Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.owned_tasks import OwnedTasks
 from studio.bridge.refusals import Refusals
@@ -27,6 +28,7 @@ from studio.debugger.holds import Stop
 from studio.debugger.mapping import MappingProblem, NodeMapping, mapped
 from studio.debugger.recorded_runs import changed_nodes, recorded_after
 from studio.debugger.recording import Recording, Tape
+from studio.debugger.run_usage import usage_of
 from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import ENDED, HALTED, INTERRUPTED, RunState
 from studio.document.lines import path_names
@@ -59,6 +61,8 @@ class RunTurns(ShownRun):
         self._typed: list[Callable[[], object]] = []
         """What shows again in the tree that is not written yet, in the order it was typed."""
         self._tree.read = self._show_typed
+        self._usages: dict[str, Usage | None] = {}
+        self._tree.usage_of = self._usage_of
         self._tasks = OwnedTasks(self._fail)
         if services is not None:
             self._open(services)
@@ -346,6 +350,11 @@ class RunTurns(ShownRun):
         self._unwritten.append(written)
         self._tasks.turn(self._write_kept)
         self._tell_tree()
+
+    def _usage_of(self, text: str) -> Usage | None:
+        if text and text not in self._usages and self._services is not None:
+            self._usages[text] = usage_of(text, self._services.codec)
+        return self._usages.get(text)
 
     def _show_typed(self) -> None:
         for show in self._typed:

@@ -46,7 +46,7 @@ _RUN_SCHEMA = """
 CREATE TABLE run (
     place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, name TEXT NOT NULL,
     parent_checkpoint TEXT, input TEXT NOT NULL, state TEXT NOT NULL, started REAL NOT NULL, ended REAL,
-    note TEXT NOT NULL, document_fingerprint TEXT NOT NULL);
+    note TEXT NOT NULL, document_fingerprint TEXT NOT NULL, usage TEXT NOT NULL DEFAULT '');
 CREATE TABLE event (number INTEGER PRIMARY KEY, run TEXT NOT NULL, body TEXT NOT NULL);
 CREATE INDEX event_by_run ON event (run);
 CREATE TABLE document (fingerprint TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
@@ -163,7 +163,7 @@ class Database:
         """Bytes of new entries in the running transaction."""
         self.lock = asyncio.Lock()
         """Held while a transaction waits or works in a thread."""
-        self._has_runs = False
+        self._has_runs = self._has_usage = False
         self.version = self._removals = -1
         """Changes when another connection writes; as of the last call of :meth:`removed_elsewhere`."""
         self._seen: int = self.execute("PRAGMA data_version").fetchone()[0]
@@ -264,6 +264,15 @@ class Database:
         """Makes the tables of runs within a transaction, unless they are there."""
         if not self.has_runs:
             _run_all(self.connection, _RUN_SCHEMA)
+        elif not self.has_usage:
+            self.execute("ALTER TABLE run ADD COLUMN usage TEXT NOT NULL DEFAULT ''")
+
+    @property
+    def has_usage(self) -> bool:
+        """Whether the runs of this file say what they took: early ones do not."""
+        if not self._has_usage:
+            self._has_usage = any(row[1] == "usage" for row in self.execute("PRAGMA table_info(run)"))
+        return self._has_usage
 
     def removed_elsewhere(self) -> bool:
         """Whether another connection removed entries since the last call, so that remembered ids may be gone."""

@@ -32,6 +32,8 @@ class RunRecord:
     ended: float | None = None
     note: str = ""
     document_fingerprint: str = ""
+    usage: str = ""
+    """What its own model calls took, in the words of whoever keeps the record; "": not known."""
 
 
 def free(record: RunRecord, taken: Iterable[tuple[int, str]]) -> RunRecord:

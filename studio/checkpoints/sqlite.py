@@ -254,7 +254,9 @@ class SqliteStore(Upkeep):
     async def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
         async with self._database.reading():
-            return [RunRecord(*row) for row in self._of_runs(f"SELECT {_RUN} FROM run ORDER BY place", ())]
+            usage = "usage" if self._database.has_usage else "''"
+            query = f"SELECT {_RUN.removesuffix('usage')}{usage} FROM run ORDER BY place"
+            return [RunRecord(*row) for row in self._of_runs(query, ())]
 
     async def append_events(self, run: str, events: Sequence[Any]) -> None:
         """Adds JSON values to the log of a run."""

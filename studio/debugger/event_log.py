@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from studio.agents.messages import Usage
 from studio.checkpoints import Checkpoint, CheckpointStore, Codec, RunStore
 from studio.debugger.event_codec import EventEncoder
 from studio.debugger.joining import TokenJoiner, join_updates
+from studio.debugger.run_usage import with_call
 from studio.engine.events import Event, NodeFinished
 
 _EVERY = 0.25
@@ -34,6 +36,8 @@ class EventLog:
         self._news = asyncio.Event()
         self._lock = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
+        self.usage: Usage | None = None
+        """What the model calls in it took; somebody who goes on with a branch sets what was known before."""
 
     def start(self) -> None:
         """Begins to write in the background; :meth:`close` ends it."""
@@ -41,6 +45,7 @@ class EventLog:
 
     def append(self, event: Event) -> None:
         """Takes one event."""
+        self.usage = with_call(self.usage, event)
         if not self._broken:
             self._waiting.add(event)
             self._news.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studio.agents.messages import Usage
 from studio.bridge.run_views import CheckpointView
 from studio.bridge.workspace import Workspace
 from studio.debugger.comparison import Comparison
@@ -159,3 +160,34 @@ def test_the_old_drawing_is_kept(on_loop: OnLoop) -> None:
         assert found.old == before
 
     assert on_workspace(on_loop, two_agents(), script) == []
+
+
+def test_what_each_branch_took_is_shown_after_a_restart_and_goes_on(on_loop: OnLoop) -> None:
+    document, seen = two_agents(), list[Usage | None]()
+
+    async def first(workspace: Workspace) -> None:
+        run = workspace.run
+        run.run("a poem")
+        await reach(workspace, S.WAITING)
+        seen.append(run.branches[0].usage)
+
+    async def second(workspace: Workspace) -> None:
+        run = workspace.run
+        await until(lambda: bool(run.branches), 10)
+        assert run.branches[0].usage == seen[0] is not None
+        run.show_branch(run.branches[0].branch)
+        await reach(workspace, S.WAITING)
+        run.answer({run.requests[0].request: "fine"})
+        await reach(workspace, S.COMPLETED)
+        seen.append(run.branches[0].usage)
+
+    async def third(workspace: Workspace) -> None:
+        await until(lambda: bool(workspace.run.branches), 10)
+        assert workspace.run.branches[0].usage == seen[1]
+        before, after = seen
+        assert before is not None
+        assert after is not None
+        assert (after.output or 0) > (before.output or 0) > 0
+
+    for script in (first, second, third):
+        assert on_workspace(on_loop, document, script) == []
