@@ -12,7 +12,7 @@ from studio.agents.messages import Usage
 from studio.checkpoints import Checkpoint, CheckpointStore, Codec, RunStore
 from studio.debugger.event_codec import EventEncoder
 from studio.debugger.joining import TokenJoiner, join_updates
-from studio.debugger.run_usage import with_call
+from studio.debugger.run_usage import usage_text, with_call
 from studio.engine.events import Event, NodeFinished
 
 _EVERY = 0.25
@@ -26,8 +26,11 @@ _PIECE = 0.002
 class EventLog:
     """An event sink. ``failed`` is told once if the store does not take events; the run goes on without a log."""
 
-    def __init__(self, store: RunStore, run: str, codec: Codec, failed: Callable[[str], None]) -> None:
-        self._store = store
+    def __init__(
+        self, store: RunStore, run: str, codec: Codec, failed: Callable[[str], None], before: Usage | None = None
+    ) -> None:
+        self._store, self._codec = store, codec
+        self._usage = before
         self._run = run
         self._encoder = EventEncoder(codec)
         self._failed = failed
@@ -36,8 +39,11 @@ class EventLog:
         self._news = asyncio.Event()
         self._lock = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
-        self.usage: Usage | None = None
-        """What the model calls in it took; somebody who goes on with a branch sets what was known before."""
+
+    @property
+    def usage(self) -> str:
+        """What the model calls of the branch took, as a record keeps it; ``before`` was taken before this log began."""
+        return usage_text(self._usage, self._codec)
 
     def start(self) -> None:
         """Begins to write in the background; :meth:`close` ends it."""
@@ -45,7 +51,7 @@ class EventLog:
 
     def append(self, event: Event) -> None:
         """Takes one event."""
-        self.usage = with_call(self.usage, event)
+        self._usage = with_call(self._usage, event)
         if not self._broken:
             self._waiting.add(event)
             self._news.set()

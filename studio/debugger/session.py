@@ -16,7 +16,7 @@ from studio.debugger.event_log import EventLog, LoggedFirst
 from studio.debugger.forks import fork_checkpoint
 from studio.debugger.gate import DebuggerGate
 from studio.debugger.holds import HeldNode, Stop
-from studio.debugger.run_usage import usage_before, usage_text
+from studio.debugger.run_usage import usage_before
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
 from studio.debugger.watching import Watch, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
@@ -67,9 +67,8 @@ class RunSession:
         self._changed = changed
         self._name_of = name_of
         self._streaming = streaming
-        self._log = EventLog(store, record.id, codec, self._warn)
-        self._log.usage = usage_before(record, codec, resumed=beginning.resumed)
-        self._codec = codec
+        before = usage_before(record, codec, resumed=beginning.resumed)
+        self._log = EventLog(store, record.id, codec, self._warn, before)
         self._setup = SessionSetup() if setup is None else setup
         self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
         self._gate.passed |= beginning.passed
@@ -455,7 +454,7 @@ class RunSession:
         while not (answers := self._take_answers()):
             if self.state is not RunState.WAITING:
                 await self._log.flush()
-                await self._store.update_run(self.record.id, state=RunState.WAITING.value, usage=self._usage)
+                await self._store.update_run(self.record.id, state=RunState.WAITING.value, usage=self._log.usage)
                 self._happen(Happening.QUESTIONS_LEFT)
             self._answered.clear()
             await self._answered.wait()
@@ -466,10 +465,6 @@ class RunSession:
         taken = {request: value for request, value in self._answers.items() if request in self._requests}
         self._answers.clear()
         return taken
-
-    @property
-    def _usage(self) -> str:
-        return usage_text(self._log.usage, self._codec)
 
     async def _recorded_end(self, happening: Happening) -> None:
         """Writes how the branch ended. A stop that comes only now does not break that off: the run is over."""
@@ -485,7 +480,7 @@ class RunSession:
         if self._recorded:
             await self._log.close()
             state = self._kept_as or happening.value
-            await self._store.update_run(self.record.id, state=state, ended=time.time(), usage=self._usage)
+            await self._store.update_run(self.record.id, state=state, ended=time.time(), usage=self._log.usage)
         await self._store.release_run(self.record.id)
 
 
