@@ -63,8 +63,7 @@ class RunSession:
         self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
         self._prepare = prepare
         self._store = store
-        self._sink = sink
-        self._changed = changed
+        self._sink, self._changed = sink, changed
         self._name_of = name_of
         self._streaming = streaming
         before = usage_before(record, codec, resumed=beginning.resumed)
