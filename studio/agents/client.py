@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall, ToolResult, Usage
 from studio.agents.tools import Tool
@@ -129,6 +129,14 @@ class NoHooks:
     def tool_finished(self, call_id: str, result: Any, error: str, detail: str = "") -> None: ...
     def limit_reached(self, kind: str, detail: str) -> None: ...
     def history_written(self, source: str, messages: Sequence[Message]) -> None: ...
+
+
+@runtime_checkable
+class Impatient(Protocol):
+    """A client that waits before it tries a refused call again."""
+
+    def retry_now(self) -> None:
+        """Ends all waits: the next tries begin at once."""
 
 
 class ChatClient(Protocol):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from studio.agents.budget import Budget, BudgetedClient
-from studio.agents.client import ChatClient
+from studio.agents.client import ChatClient, Impatient
 from studio.agents.layers import LayeredClient
 from studio.agents.mcp import McpFailed, ToolServer
 from studio.agents.runner import RunnerSetupError
@@ -101,6 +101,14 @@ class Plan:
     node_fingerprints: Mapping[str, str]
     linked: Mapping[str, Workflow]
     codes: tuple[UserCode, ...] = ()
+    clients: tuple[ChatClient, ...] = ()
+    """Whatever its agents ask, without layers around."""
+
+    def try_now(self) -> None:
+        """Ends all waits for a further try of a refused model call."""
+        for client in self.clients:
+            if isinstance(client, Impatient):
+                client.retry_now()
 
     async def prepare(self) -> None:
         """Starts workers and loads code ahead of the first call. Raises ``UserCodeError``."""
@@ -129,6 +137,7 @@ def compile_plan(workflow: Workflow, services: Services) -> Plan:
         prints,
         making.linked,
         tuple(making.codes),
+        tuple(making.clients),
     )
 
 
@@ -145,6 +154,7 @@ class _Making:
         self.problems: list[Problem] = []
         self.linked: dict[str, Workflow] = {}
         self.codes: list[UserCode] = []
+        self.clients: list[ChatClient] = []
         self._files: list[Path] = []
 
     def workflow(self, document: Workflow, services: Services, inside: tuple[str, ...]) -> engine.Workflow | None:
@@ -232,6 +242,9 @@ class _Making:
 
     def _client(self, agent: AgentNode, services: Services) -> ChatClient:
         client = services.client_for(agent)
+        bare = client.inner if isinstance(client, LayeredClient) else client
+        if bare not in self.clients:
+            self.clients.append(bare)
         return client if self._budget is None else _budgeted(self._budget, client, agent)
 
     def _sub_workflow(self, node: SubWorkflowNode, services: Services, inside: tuple[str, ...]) -> Executor | None:

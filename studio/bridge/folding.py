@@ -378,15 +378,22 @@ class RunViews:
         view = self.invocations.get(event.invocation)
         if view is not None:
             view.tokens += event.chunks
+            view.next_try = None
 
     def _model_call_retried(self, event: ev.ModelCallRetried) -> None:
-        text = f"{event.reason} Attempt {event.attempt} follows in {event.wait:.1f} s."
+        reason = event.reason.strip().removesuffix(".")
+        follows = f"in {event.wait:.1f} s" if event.wait else "at once"
+        text = f"{reason[:1].upper()}{reason[1:]}. The next try follows {follows}."
         self._piece(event.invocation, StreamPiece("note", text))
+        view = self.invocations.get(event.invocation)
+        if view is not None:
+            view.next_try = event.t + event.wait if event.wait else None
 
     def _model_call_finished(self, event: ev.ModelCallFinished) -> None:
         view = self._invocation(event.invocation)
         if view is None:
             return
+        view.next_try = None
         if event.usage is not None or not event.error:
             told = event.usage if event.usage is not None else Usage()  # nothing told is not nothing used
             view.usage = told if view.usage is None else view.usage + told

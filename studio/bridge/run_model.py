@@ -72,6 +72,13 @@ class RunModel(RunEdits):
         if self._may("pause") and self._session is not None:
             self._session.pause()
 
+    def try_now(self) -> None:
+        """Refused model calls that wait for their next try begin it at once."""
+        if self._session is not None:
+            for view, _ in self.waits:
+                view.next_try = None
+            self._session.try_now()
+
     def stop(self) -> None:
         """Cancels the run."""
         if not self._may("stop"):

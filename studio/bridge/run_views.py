@@ -40,6 +40,8 @@ class InvocationView:
     inside: tuple[str, ...] = ()
     """The sub-workflow nodes around it, outermost first; ``superstep`` is then that of the outermost."""
     error: str = ""
+    next_try: float | None = None
+    """When a model call that was refused is tried again; None once something came."""
     collected: bool = False
     """Whether it only kept messages for a turn that begins when the turn token comes."""
 

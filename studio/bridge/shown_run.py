@@ -122,6 +122,17 @@ class ShownRun(QObject):
         now = self.events[-1].t if len(self.events) else 0.0
         return sum(step.worked(self.invocations, now) for step in self.supersteps)
 
+    @property
+    def waits(self) -> list[tuple[InvocationView, float]]:
+        """Who waits before a refused model call is tried again, and the seconds that are left; the soonest first."""
+        session = self._session
+        if session is None or session.state in (HALTED | ENDED) or not self.supersteps:
+            return []
+        now = session.clock()
+        views = (self.invocations[key] for key in self.supersteps[-1].invocations if key in self.invocations)
+        found = [(v, v.next_try - now) for v in views if v.next_try is not None and v.status == "running"]
+        return sorted(((view, left) for view, left in found if left > 0), key=lambda wait: wait[1])
+
     def _on_setup_changed(self) -> None:
         self.breakpoints = self.setup.breakpoints.places("node")
         self.breakpoints_changed.emit()

@@ -33,6 +33,9 @@ class Runnable(Protocol):
     def document_text(self) -> str:
         """The document, as it is pinned."""
 
+    def try_now(self) -> None:
+        """Ends all waits for a further try of a refused model call."""
+
     async def close(self) -> None:
         """Ends the worker, closes connections."""
 

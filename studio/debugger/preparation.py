@@ -32,6 +32,10 @@ class PinnedPlan:
         """Of the document, linked files included."""
         return self.plan.fingerprint
 
+    def try_now(self) -> None:
+        """Ends all waits for a further try of a refused model call."""
+        self.plan.try_now()
+
     async def close(self) -> None:
         """Nothing of its own to give up: a cancelled call has closed its connection and ended its worker."""
 

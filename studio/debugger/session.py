@@ -81,6 +81,7 @@ class RunSession:
         self._stepping = False
         self._kept_as: str | None = None
         self._failed_node: str | None = None
+        self._runnable: Runnable | None = None
         self._requests = {r.id: r for r in beginning.checkpoint.requests} if beginning.checkpoint else {}
         if beginning.checkpoint is not None:
             self._gate.superstep = beginning.checkpoint.superstep + 1
@@ -216,6 +217,11 @@ class RunSession:
         self._go(Command.CONTINUE)
         self._stepping = False
         self._gate.retry_failed()
+
+    def try_now(self) -> None:
+        """Model calls that wait for a further try begin it at once."""
+        if self._runnable is not None:
+            self._runnable.try_now()
 
     def pause(self) -> None:
         """Holds at the next superstep boundary."""
@@ -368,7 +374,7 @@ class RunSession:
             self._happen(happening)
 
     async def _run_to_the_end(self) -> None:
-        runnable = await self._prepare()
+        self._runnable = runnable = await self._prepare()
         self._instrument(runnable.workflow)
         try:
             self.signature = runnable.workflow.signature

@@ -85,6 +85,10 @@ class Plan:
         self.fingerprint = "fingerprint"
         self.document_text = "{}"
         self.closed = False
+        self.tried_now = 0
+
+    def try_now(self) -> None:
+        self.tried_now += 1
 
     async def close(self) -> None:
         self.closed = True

@@ -12,6 +12,7 @@ from studio.debugger.states import RunState
 from studio.ui.run.failure_bar import FailureBar
 from studio.ui.run.lanes import Lanes, run_time
 from studio.ui.run.outputs import OutputsView
+from studio.ui.run.retry_bar import RetryBar
 from studio.ui.run.rows import outputs_shown, rows
 from studio.ui.run.stream_search import StreamSearch
 from studio.ui.run.superstep_list import SuperstepList
@@ -57,6 +58,8 @@ class RunPanel(Panel):
         column.setSpacing(0)
         self.failure = FailureBar(theme)
         column.addWidget(self.failure)
+        self.retries = RetryBar(theme)
+        column.addWidget(self.retries)
         self.search = StreamSearch(theme, self.lanes)
         column.addWidget(self.search)
         column.addWidget(self._right, 1)
@@ -134,6 +137,7 @@ class RunPanel(Panel):
         workspace = self.workspace
         self._seen = self._extent()
         self.failure.show_failure(workspace)
+        self.retries.show_waits(workspace)
         if workspace is None or not self._has_run(workspace):
             self._shown = 0
             self.lanes.clear()
@@ -229,6 +233,7 @@ class RunPanel(Panel):
             self._timer.stop()
 
     def _on_timer_timeout(self) -> None:
+        self.retries.show_waits(self.workspace)
         if self.isVisible():
             self._show_list()
         self._run_timer()

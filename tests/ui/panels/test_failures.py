@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
 from studio.debugger.failures import CodeLine, Failure, Target
 from studio.debugger.states import RunState
 from studio.engine import events as ev
 from studio.ui.debug.failure_dialog import FailureDialog, parts_of
 from studio.ui.run.failure_bar import FailureBar
+from studio.ui.run.retry_bar import RetryBar
 from studio.ui.theme import Theme
 from tests.ui.panels.fake_run import FakeRun
 
@@ -91,3 +94,25 @@ def test_the_window_has_the_body_the_input_and_the_code(theme: Theme, workspace:
 def test_what_is_not_there_has_no_part() -> None:
     failure = Failure((), 0, "ConvergenceError", "no end", Target("", "max_supersteps"))
     assert [name for name, _ in parts_of(failure, str)] == ["Error"]
+
+
+def test_who_waits_for_another_try_is_said_with_a_way_to_try_now(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[tuple[InvocationView, float]] = []
+    asked: list[bool] = []
+    monkeypatch.setattr(FakeRun, "waits", property(lambda _: list(waits)))
+    monkeypatch.setattr(FakeRun, "try_now", lambda _: (asked.append(True), waits.clear()))
+    bar = RetryBar(theme)
+    qtbot.addWidget(bar)
+    waits.append((InvocationView("i2", "writer", 2, 0.0), 0.4))
+    bar.show_waits(workspace)
+    assert bar.isHidden(), "over before anybody could press the button"
+    waits[:] = [(waits[0][0], 11.2)]
+    bar.show_waits(workspace)
+    assert (bar.isHidden(), bar.text.text) == (False, "Writer waits for its provider: the next try is in 12 s")
+    waits.append((InvocationView("i3", "editor", 2, 0.0), 30.0))
+    bar.show_waits(workspace)
+    assert bar.text.text == "Writer and 1 more wait for their provider: the next try is in 12 s"
+    qtbot.mouseClick(bar.try_now, Qt.MouseButton.LeftButton)
+    assert (asked, bar.isHidden()) == ([True], True)
