@@ -41,6 +41,7 @@ class RunSession:
     error: BaseException | None = None
     signature = ""
     """Of the graph, once the plan is made."""
+    _runnable: Runnable | None = None
     outputs: tuple[Any, ...] = ()
     """What finished stretches of the run yielded, in delivery order."""
 
@@ -81,7 +82,6 @@ class RunSession:
         self._stepping = False
         self._kept_as: str | None = None
         self._failed_node: str | None = None
-        self._runnable: Runnable | None = None
         self._requests = {r.id: r for r in beginning.checkpoint.requests} if beginning.checkpoint else {}
         if beginning.checkpoint is not None:
             self._gate.superstep = beginning.checkpoint.superstep + 1
