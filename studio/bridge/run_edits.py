@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from studio.agents.messages import Message, Text
 from studio.agents.tools import result_text
+from studio.assembly.texts import part_text
 from studio.bridge.queued_views import queued_views
 from studio.bridge.run_replays import RunReplays
 from studio.bridge.run_services import RunServices
@@ -212,8 +213,12 @@ class RunEdits(RunReplays):
 
 
 def messages_json(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """A conversation as JSON that a person can change."""
-    return [{"role": m.role, "text": m.text} for m in messages]
+    """A conversation as JSON that a person can change. A message without text says in ``holds`` what it is."""
+    return [{"role": m.role, "text": m.text} | ({} if m.text else {"holds": _holds(m)}) for m in messages]
+
+
+def _holds(message: Message) -> str:
+    return ", ".join(filter(None, map(part_text, message.parts)))
 
 
 def changed_messages(old: Sequence[Message], new: object) -> list[Message]:
@@ -226,7 +231,9 @@ def changed_messages(old: Sequence[Message], new: object) -> list[Message]:
         role, text = (item.get("role"), item.get("text")) if isinstance(item, dict) else (None, None)
         if role not in ("system", "user", "assistant", "tool") or not isinstance(text, str):
             raise ValueError("Each message has a role (system, user, assistant, tool) and a text.")
-        kept = next((m for m in left if m.role == role and m.text == text), None)
+        holds = item.get("holds")
+        same = [m for m in left if m.role == role and m.text == text]
+        kept = next((m for m in same if holds is None or _holds(m) == holds), None)
         if kept is not None:
             del left[: left.index(kept) + 1]
         made.append(kept if kept is not None else Message(role, (Text(text),)))

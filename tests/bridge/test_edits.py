@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from studio.agents.agent import Agent
-from studio.agents.messages import Message, assistant, user
+from studio.agents.messages import Message, ToolCall, assistant, user
 from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.bridge.run_edits import changed_messages, messages_json
@@ -169,7 +169,7 @@ def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
     assert desk.problems[0].startswith("The test cannot be written: ")
     test = read_test(tmp_path / "tests" / "x.test.json")
     assert (test.name, test.workflow, test.input) == ("x", "../w.workflow.json", "go")
-    assert test.replies == {"b": [{"text": "reply"}]}
+    assert test.replies == {"b": [{"asked": "go-a", "text": "reply"}]}
     assert test.expect == [{"path": ["a", "b"]}, {"output": {"equals": "reply"}}]
 
 
@@ -177,6 +177,14 @@ def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
 def test_a_conversation_that_is_none_is_refused(bad: object) -> None:
     with pytest.raises(ValueError, match=r"role|list"):
         changed_messages([], bad)
+
+
+def test_messages_without_a_text_say_what_they_hold_and_are_told_apart_by_it() -> None:
+    calls = [Message("assistant", (ToolCall(f"c{n}", "add", f'{{"a": {n}}}'),)) for n in (1, 2)]
+    shown = messages_json(calls)
+    assert shown == [{"role": "assistant", "text": "", "holds": f'add({{"a": {n}}})'} for n in (1, 2)]
+    assert changed_messages(calls, shown) == calls
+    assert changed_messages(calls, shown[1:]) == calls[1:], "the one that was taken out is gone, not the last one"
 
 
 def test_messages_that_stay_are_the_same_objects() -> None:

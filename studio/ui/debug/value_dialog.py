@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -45,8 +45,13 @@ class ValueDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 14, 12)
         column.setSpacing(8)
-        column.addWidget(Label(theme, title, "title"))
-        column.addWidget(Prose(theme, hint, "small", "text2", 15))
+        heading = Label(theme, title, "title")
+        told = Prose(theme, hint, "small", "text2", 15)
+        for words in (heading, told):
+            policy = words.sizePolicy()  # a new one would forget that the height follows from the width
+            policy.setVerticalPolicy(QSizePolicy.Policy.Fixed)
+            words.setSizePolicy(policy)
+            column.addWidget(words)
         self.choice = SegmentedControl(theme, choices)
         self.choice.setVisible(bool(choices))
         if choices:
