@@ -30,6 +30,7 @@ from studio.ui.widgets.panel import Panel
 from studio.ui.widgets.restoring import ask_fork, ask_restore, ask_resume
 from studio.ui.widgets.sources import counted
 
+_GOES_ON = ("waiting", "paused", "interrupted")
 _HELD = frozenset({RunState.PAUSED, RunState.PAUSING})
 
 
@@ -195,8 +196,12 @@ class TimelinePanel(Panel):
 
     def show_branch(self, branch: str) -> None:
         """Shows a branch at its end, with its forms if it waits for answers."""
-        if self.workspace is not None:
-            self.workspace.run.show_branch(branch)
+        run = self.workspace.run if self.workspace is not None else None
+        view = next((b for b in run.branches if b.branch == branch), None) if run is not None else None
+        if view is not None and view.state in _GOES_ON and not view.elsewhere:
+            self.resume_branch(branch, answer=True)  # it stands where it can go on, perhaps with another drawing
+        elif run is not None:
+            run.show_branch(branch)
 
     def resume(self) -> None:
         """Goes on with the interrupted branch that is selected or shown; shows one that waits for an answer."""

@@ -77,10 +77,10 @@ def ask_resume(theme: Theme, parent: QWidget, workspace: Workspace, branch: str,
         if not ahead.differs or ahead.old is None or unfit:  # one that does not fit asks how its nodes are mapped
             go_on()
             return
-        fork = tr("With the new drawing it goes on as a fork of {branch}; the branch itself stays as it is.")
+        fork = tr("From there it goes on as a fork of {branch}; the branch itself stays as it is.")
         name = next((b.name for b in run.branches if b.branch == branch), branch)
         words = (*_words(Ahead(ahead.differs)), fork.format(branch=name))
-        choices = [Choice(tr("Go on"), go_on, default=True)]
+        choices = [Choice(tr("Show it") if answer else tr("Go on"), go_on, default=True)]
         _ask(theme, parent, workspace, ends[-1], tr("Go on with the new drawing?"), words, choices, ahead)
 
     if ends:

@@ -31,10 +31,10 @@ def _other(prompt: str = "Other.") -> Workflow:
 
 
 @pytest.fixture
-def panel(show: Show, run: FakeRun) -> QWidget:
+def panel(show: Show, run: FakeRun) -> TimelinePanel:
     paused(run)
     run.here = "m2"
-    made: QWidget = show(TimelinePanel, 700, 300)
+    made: TimelinePanel = show(TimelinePanel, 700, 300)
     run.comparisons["m3"] = Comparison(CHECKPOINT, brief(), compare(brief(), brief(), same_graph=True))
     return made
 
@@ -146,5 +146,23 @@ def test_an_interrupted_branch_says_what_changed_before_it_goes_on(
     assert CHANGED in box.informativeText()
     assert "goes on as a fork of main" in box.informativeText()
     assert run.calls == []
-    _press(box, "Go on")
+    _press(box, "Show it" if answer else "Go on")
     assert run.calls == [(call, "main")]
+
+
+def test_a_branch_that_can_go_on_is_shown_after_what_changed_was_said(
+    panel: TimelinePanel, run: FakeRun, workspace: Workspace
+) -> None:
+    last = [c.checkpoint for c in run.checkpoints if c.branch == "main"][-1]
+    branch = next(b for b in run.branches if b.branch == "main")
+    run.comparisons[last] = Comparison(CHECKPOINT, _other(), compare(_other(), brief(), same_graph=True))
+    for state, asks in (("waiting", True), ("interrupted", True), ("completed", False), ("failed", False)):
+        branch.state = state
+        run.calls.clear()
+        panel.show_branch("main")
+        box = _question(panel)
+        assert (box is not None) is asks, state
+        if box is not None:
+            assert run.calls == []
+            _press(box, "Show it")
+        assert run.calls == [("show_branch", "main")], state
