@@ -160,8 +160,6 @@ async def test_every_document_gives_what_the_engine_gives(hosts: Hosts) -> None:
             different[name] = (wanted, found)
     assert different == {}
     assert len(flows) >= 30
-    busy = {line.split()[0] for line in (hosts.folder / "begun").read_text().splitlines()}
-    assert len(busy) == 2, "both workers had a part"
 
 
 def _sorted(outputs: list[Any]) -> list[str]:

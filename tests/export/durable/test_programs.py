@@ -13,9 +13,12 @@ import pytest
 from studio.agents.offline import serve
 from studio.assembly import served_model
 from studio.document.model import HumanInputNode, ToolDecl
+from studio.export.durable import export_durable
+from studio.files import write_project
 
 from tests.assembly.running import script
 from tests.assembly.test_kinds import SCORE, agent, function, show, workflow
+from tests.export.corpus import documents
 from tests.export.durable.hosts import PATIENCE, Hosts
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -76,3 +79,15 @@ async def test_a_run_from_the_command_line(tmp_path: Path) -> None:
     assert asked[2].startswith("This is no answer to the question:")
     assert (done.returncode, done.stdout) == (0, "7 of 10\n")
     assert ended == 0
+
+
+def test_the_test_of_an_export_passes(tmp_path: Path) -> None:
+    """The one that comes with it: two workers, one killed, compared with one process."""
+    flow = documents()["template_research_brief"]
+    write_project(export_durable(flow, "brief"), tmp_path / "brief")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_scale_out.py"],
+        cwd=tmp_path / "brief", capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "1 passed" in done.stdout

@@ -444,3 +444,12 @@ def test_suffixes(given: str, name: str) -> None:
 )
 def test_file_names_from_titles(title: str, name: str) -> None:
     assert file_name(title) == name
+
+
+def test_a_name_cannot_turn_the_name_of_the_program(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    page = window.files.open(saved_file(tmp_path))
+    assert page is not None
+    rename(page, "Plan \u202ertl \u2067x")
+    window.refresh()
+    assert window.windowTitle() == "Plan rtl x • — Superstep Studio"
