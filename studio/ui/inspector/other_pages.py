@@ -40,7 +40,8 @@ class GroupPage(InspectorPage):
     """A frame or pattern."""
 
     def __init__(self, theme: Theme, workspace: Workspace, group_id: str) -> None:
-        super().__init__(theme, workspace, "group")
+        group = next(g for g in workspace.document.workflow.groups if g.id == group_id)
+        super().__init__(theme, workspace, group.kind)
         self._id = group_id
         self.form = Form(theme, workspace, Items(workspace, "groups", (group_id,)), self)
         self.body.add(builder.line(self.form, "name", tr("Name"), marked=False))

@@ -27,7 +27,7 @@ class Palettes:
             Entry(
                 actions[entry.id].iconText().removesuffix("…"),
                 actions[entry.id].trigger,
-                group=tr(entry.submenu or entry.menu),
+                group=tr(entry.submenu if entry.submenu not in entry.text else entry.menu),
                 note=shown_key(keys[0]) if (keys := actions.keys(entry.id)) else "",
                 icon=entry.icon,
                 reason=actions.reason(entry.id),

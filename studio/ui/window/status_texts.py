@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.document.lookup import Kept
+from studio.document.lookup import Kept, with_id
 from studio.document.problems import Problem
 from studio.settings.profiles import OFFLINE_NAME
 from studio.ui.status.status_bar import StatusBar
@@ -45,6 +45,8 @@ def selection_text(workspace: Workspace) -> str:
     if len(items) > 1:
         return tr("{n} items selected").format(n=len(items))
     workflow = workspace.document.workflow
-    node, edge = workflow.node(items[0]), workflow.edge(items[0])
-    name = name_of(workflow, items[0]) if node is not None else getattr(edge, "name", "") or tr("Edge")
+    other = workflow.edge(items[0]) or with_id(workflow.groups, items[0])
+    named = workflow.node(items[0]) is not None
+    name = name_of(workflow, items[0]) if named else getattr(other, "name", "")
+    name = name or (tr("Note") if with_id(workflow.notes, items[0]) is not None else tr("Edge"))
     return tr("{name} selected").format(name=short(name))

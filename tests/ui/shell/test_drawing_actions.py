@@ -15,6 +15,7 @@ from studio.files import write_workflow
 from studio.ui.actions import ACTIONS
 from studio.ui.main_window import MainWindow
 from studio.ui.window.situation import kinds_of
+from studio.ui.window.status_texts import selection_text
 from tests.ui.canvas.drawings import research_brief, small
 
 MakeWindow = Callable[..., MainWindow]
@@ -302,3 +303,19 @@ def test_keys_work_on_what_has_the_focus_alone(window: MainWindow) -> None:
     QTest.keyClick(canvas.prompts.popup.field, Qt.Key.Key_Escape)
     QTest.keyClick(canvas, Qt.Key.Key_F)
     assert steps(window) == 1
+
+
+def test_the_status_bar_names_what_is_selected(window: MainWindow) -> None:
+    assert window.page is not None
+    workspace = window.page.workspace
+    for item, words in (("research", "Research"), ("note", "Note"), ("split", "Research"), ("join_to_writer", "Edge")):
+        workspace.selection.select((item,))
+        assert selection_text(workspace) == f"{words} selected", item
+
+
+def test_the_palette_says_the_menu_once(window: MainWindow) -> None:
+    window.palettes.show_commands()
+    assert window.palettes._palette is not None
+    groups = {entry.text: entry.group for entry in window.palettes._palette._entries}
+    assert (groups["Align left edges"], groups["Light"]) == ("Node", "Theme")
+    window.palettes._palette.close_palette()
