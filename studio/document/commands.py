@@ -50,6 +50,7 @@ __all__ = [
     "extract",
     "inline",
     "insert_on_edge",
+    "keep_places",
     "make_room",
     "move_items",
     "new_frame",
@@ -227,6 +228,12 @@ def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None) -> Edit:
     edit = SetPlaces({**places, **straightened(workflow, places)})
     frames = _frames_around(edit.apply(workflow).workflow, places)
     return SetPlaces({**edit.places, **frames}) if frames else edit
+
+
+def keep_places(workflow: Workflow, ids: Iterable[str], on: bool) -> Edit:
+    """Whether arranging leaves these items where they are; those without a place are left out."""
+    there = {i: workflow.places[i] for i in ids if i in workflow.places}
+    return SetPlaces({i: place.model_copy(update={"kept": on}) for i, place in there.items()})
 
 
 def _frames_around(workflow: Workflow, moved: Iterable[str]) -> dict[str, Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studio.document.geometry import GAP_X, GAP_Y, bounds, drawn, sizes_of, snapped
+from studio.document.geometry import GAP_X, GAP_Y, Box, bounds, boxes, drawn, moved, sizes_of, snapped
 from studio.document.lines import lines
 from studio.document.model import JoinNode, Note, Place, Workflow
 
@@ -14,7 +14,8 @@ SWEEPS = 6
 def arrange(workflow: Workflow, ids: Iterable[str] | None = None) -> dict[str, Place]:
     """New places for nodes, switches and fan-outs (all, or the given ones among themselves; notes and groups stay).
 
-    The top left corner of what is arranged stays where it was. Heights and widths that someone set are kept.
+    The top left corner of what is arranged stays where it was. Heights and widths that someone set are kept. What is
+    to keep its place has its part in the order, and the others are placed around it.
     """
     chosen = None if ids is None else frozenset(ids)
     items = [i for i, item in drawn(workflow).items() if not isinstance(item, Note) and (chosen is None or i in chosen)]
@@ -22,7 +23,31 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None) -> dict[str, P
         return {}
     layers = _layers(workflow, items)
     corner = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
-    return _placed(workflow, layers, corner[0], corner[1])
+    found = _placed(workflow, layers, corner[0], corner[1])
+    kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
+    return _around(workflow, found, kept) if kept else found
+
+
+def _around(workflow: Workflow, found: dict[str, Place], kept: list[str]) -> dict[str, Place]:
+    """The new places moved so that the first of those that stay would be where it is; what would cover one of them
+    goes below it."""
+    first = workflow.places[kept[0]]
+    dx, dy = snapped(first.x - found[kept[0]].x), snapped(first.y - found[kept[0]].y)
+    sizes, taken = sizes_of(workflow, found), boxes(workflow, kept)
+    moving = {i: moved(place, dx, dy) for i, place in found.items() if i not in set(kept)}
+    for item, place in moving.items():
+        if not any(_cover(place, *sizes[item], box) for box in taken):
+            continue
+        others = [*taken, *((p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1]) for i, p in moving.items() if i != item)]
+        while any(_cover(place, *sizes[item], box) for box in others):
+            place = moved(place, 0, GAP_Y)
+        moving[item] = place
+    return moving
+
+
+def _cover(place: Place, width: float, height: float, box: Box) -> bool:
+    left, top, right, bottom = box
+    return place.x < right and place.x + width > left and place.y < bottom and place.y + height > top
 
 
 def _layers(workflow: Workflow, items: list[str]) -> list[list[str]]:

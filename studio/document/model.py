@@ -368,7 +368,8 @@ class Group(Model):
 class Place(Model):
     """Where something is drawn: scene units, top left corner (for a bar or rhombus: of its bounding box).
 
-    ``bends``: of a line, the points it goes through. ``collapsed``: a group that is drawn as one card."""
+    ``bends``: of a line, the points it goes through. ``collapsed``: a group that is drawn as one card. ``kept``: what
+    arranges leaves it where it is."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
@@ -378,6 +379,7 @@ class Place(Model):
     height: float | None = None
     bends: tuple[tuple[float, float], ...] = ()
     collapsed: bool = False
+    kept: bool = False
 
 
 class OfflineScript(Model):

@@ -347,6 +347,8 @@ NODE = (
            submenu="Align"),
     Action("node.distribute_y", "Distribute from top to bottom", "Node", 3, "", why_not=_THREE,
            submenu="Align"),
+    Action("node.keep_place", "Keep its place when arranging", "Node", 3, "", why_not=to_edit_selection, checkable=True,
+           hint="Arrange moves the others around what is selected"),
     Action("node.frame", "Frame around selection", "Node", 4, "", ("F",), context="canvas", why_not=to_edit_selection,
            text_now=_frame_text),
     Action("node.collapse", "Collapse or open the frame", "Node", 4, "", ("H",), context="canvas",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hypothesis import given, settings
+from hypothesis.strategies import integers
 from studio.document import commands, types
 from studio.document.fingerprint import document_fingerprint, node_fingerprints
-from studio.document.geometry import boxes, drawn, sizes_of
+from studio.document.geometry import boxes, drawn, moved, sizes_of
 from studio.document.layout import arrange
 from studio.document.model import AgentNode, FunctionNode, ModuleDecl, Note, Place, TypeDecl, Workflow
 
@@ -23,6 +24,36 @@ def test_arranged_items_never_overlap(workflow: Workflow) -> None:
     for i, a in enumerate(found):
         for b in found[i + 1 :]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(workflows(), integers(0, 3))
+def test_what_keeps_its_place_stays_and_nothing_covers_it(workflow: Workflow, every: int) -> None:
+    workflow = commands.arrange_items(workflow).apply(workflow).workflow
+    kept = list(workflow.places)[:: every + 1]
+    apart = {i: moved(workflow.places[i], 400 * n, 96 * n) for n, i in enumerate(kept)}
+    workflow = commands.move_items(apart).apply(workflow).workflow
+    workflow = commands.keep_places(workflow, kept, True).apply(workflow).workflow
+    after = commands.arrange_items(workflow).apply(workflow).workflow
+    items = [i for i, item in drawn(after).items() if not isinstance(item, Note)]
+    assert {i: after.places[i] for i in kept} == {i: workflow.places[i] for i in kept}
+    stay, go = boxes(after, [i for i in items if i in kept]), boxes(after, [i for i in items if i not in kept])
+    for a in go:
+        for b in stay:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_the_others_are_placed_around_what_is_kept() -> None:
+    drawing = Drawing("agent", "template", "human_input")
+    drawing.connect("agent", "template", "human_input")
+    drawing.do(commands.move_items({"template": Place(x=800, y=640, kept=True)}))
+    drawing.do(commands.arrange_items(drawing.workflow))
+    places = drawing.workflow.places
+    assert (places["template"].x, places["template"].y, places["template"].kept) == (800, 640, True)
+    assert places["agent"].x < 800 < places["human_input"].x
+    assert places["agent"].y == places["human_input"].y == 640
+    drawing.do(commands.keep_places(drawing.workflow, ("template",), False))
+    assert not drawing.workflow.places["template"].kept
 
 
 def test_left_to_right_with_a_loop_and_ports_in_line() -> None:

@@ -204,6 +204,10 @@ def arrange(workflow: Workflow, chance: Chance) -> Edit | None:
     return commands.arrange_items(workflow, chance.some(_junction_or_node(workflow)) if chance.often() else None)
 
 
+def keep_places(workflow: Workflow, chance: Chance) -> Edit | None:
+    return commands.keep_places(workflow, chance.some(_anything(workflow)), chance.often())
+
+
 def align(workflow: Workflow, chance: Chance) -> Edit | None:
     sides: Sequence[Side] = ("left", "right", "up", "down", "across", "along")
     return commands.align(workflow, chance.some(_ids(workflow)), chance.of(sides))
@@ -330,6 +334,7 @@ STEPS: dict[str, Step] = {
     "to_fan_out": to_fan_out,
     "move_items": move,
     "arrange_items": arrange,
+    "keep_places": keep_places,
     "align": align,
     "distribute": distribute,
     "make_room": make_room,

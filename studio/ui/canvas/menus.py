@@ -102,6 +102,9 @@ def _node(view: CanvasView, made: _Builder, node_id: str) -> None:
         made.edit(tr("Embed a copy of the file"), partial(view.embed_copy, node_id), on=node.path is not None)
         made.edit(tr("Put its nodes here"), partial(view.inline, node_id), on=node.embedded is not None)
     made.edit(tr("Extract to a sub-workflow"), view.extract_selection)
+    place = workflow.places.get(node_id)
+    kept = place is not None and place.kept
+    made.check(tr("Keep its place when arranging"), lambda _on: view.toggle_kept(), kept)
     _select(view, made)
     if several:
         _align(view, made)

@@ -68,6 +68,16 @@ class Shaping(Editing):
             return
         self.execute(commands.distribute(self.workflow, chosen, axis), tr("Distribute {n} items").format(n=len(chosen)))
 
+    def toggle_kept(self) -> None:
+        """Whether arranging leaves the selection where it is: no longer if all of it is kept already."""
+        places = self.workflow.places
+        chosen = [i for i in self._chosen() if i in places]
+        if chosen:
+            on = not all(places[i].kept for i in chosen)
+            name = self.name_of(chosen[0]) if len(chosen) == 1 else tr("{n} items").format(n=len(chosen))
+            text = tr("Keep the place of {name}") if on else tr("Let {name} be arranged")
+            self.execute(commands.keep_places(self.workflow, chosen, on), text.format(name=name))
+
     # ---- wires
 
     def delete_and_join(self) -> None:

@@ -62,6 +62,7 @@ def drawing_functions(window: MainWindow) -> dict[str, Function]:
         "node.align": by_keys(lambda canvas: canvas.start_align()),
         **{f"node.align_{side}": on_page(window, partial(_align, side)) for side in _SIDES},
         **{f"node.distribute_{axis}": on_page(window, partial(_distribute, axis)) for axis in _AXES},
+        "node.keep_place": on_canvas(lambda canvas: canvas.toggle_kept()),
         "node.frame": on_canvas(lambda canvas: canvas.toggle_frame()),
         "node.collapse": on_canvas(lambda canvas: canvas.toggle_collapsed()),
         "node.extract": on_canvas(lambda canvas: canvas.extract_selection()),

@@ -91,5 +91,7 @@ def checked_of(workspace: Workspace | None) -> frozenset[str]:
         return frozenset()
     workflow, item = workspace.document.workflow, workspace.selection.items[0]
     named = isinstance(workflow.outputs, tuple) and item in workflow.outputs
-    on = {"edit.set_start": workflow.start == item, "node.output": named}
+    place = workflow.places.get(item)
+    kept = place is not None and place.kept
+    on = {"edit.set_start": workflow.start == item, "node.output": named, "node.keep_place": kept}
     return frozenset(i for i, yes in on.items() if yes)

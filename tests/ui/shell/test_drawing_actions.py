@@ -59,6 +59,7 @@ STEPS: dict[str, tuple[str, ...]] = {
     "node.align_along": ("market", "writer"),
     "node.distribute_x": ("market", "writer", "publisher"),
     "node.distribute_y": ("market", "writer", "note"),
+    "node.keep_place": ("writer",),
     "node.frame": ("writer", "publisher"),
     "node.collapse": ("research",),
     "node.extract": ("publisher",),
