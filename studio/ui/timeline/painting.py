@@ -281,7 +281,7 @@ class TimelinePainter:
     def _tree_name(self, track: Track, name: str) -> None:
         y = self._view.row_y(track.row)
         self._painter.fillRect(QRectF(0, y - 20, 128, 44), self._theme.color("window"))
-        for text, font, token, dy in ((name, "section", "text", 4), (track.note or track.ending, "small", "muted", 20)):
+        for text, font, token, dy in ((name, "section", "text", 4), (track.note or track.moment, "small", "muted", 20)):
             self._painter.setFont(self._theme.font(font))
             self._painter.setPen(self._theme.color(token))
             shown = QFontMetrics(self._painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, 114)

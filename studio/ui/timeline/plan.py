@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from studio.bridge.run_views import BranchView, CheckpointView
@@ -11,6 +12,7 @@ from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
 from studio.ui.widgets.sources import tokens_short
 
+_ENDS = ("completed", "cancelled", "failed")
 _PIECE = 250
 """Checkpoints that are arranged in one piece of work: about a millisecond."""
 Glyph = Literal["input", "superstep", "answers", "finished", "broken"]
@@ -56,6 +58,8 @@ class Track:
     number: int
     length: int = 0
     """How many checkpoints are its own."""
+    moment: str = ""
+    """How and when it ended: "finished 14:35"; how it stands, if it did not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,4 +273,14 @@ def _track(branch: BranchView, row: int, own: Sequence[CheckpointView], columns:
         max(places, default=-1),
         branch.number,
         len(places),
+        f"{parts[0]} {_when(branch)}".strip(),
     )
+
+
+def _when(branch: BranchView) -> str:
+    """The time of the day it ended, or for another day the date; "" if that is not known."""
+    if not branch.started or branch.state not in _ENDS:
+        return ""
+    ended = datetime.fromtimestamp(branch.started + branch.seconds)
+    today = ended.date() == datetime.now().date()
+    return f"{ended:%H:%M}" if today else f"{ended:%Y-%m-%d}"

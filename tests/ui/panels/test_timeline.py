@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QPointF, Qt
@@ -36,6 +37,8 @@ def test_places(run: FakeRun) -> None:
     assert not plan.by_id["m3"].splits
     assert plan.labels[2] == "answer"
     assert plan.tracks[1].ending == "finished · 12.9 k tokens · 29 s"
+    day = datetime.fromtimestamp(next(b.started for b in run.branches if b.branch == plan.tracks[1].branch) + 29)
+    assert plan.tracks[1].moment in (f"finished {day:%Y-%m-%d}", f"finished {day:%H:%M}")
 
 
 def test_older_runs_stand_below() -> None:
