@@ -19,8 +19,10 @@ _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
 _QUOTE = QTextFormat.Property.BlockQuoteLevel
 _MARK = " \u2028"
 _BROKEN = re.compile(" ?\u2028[ \xa0]?")
-_LONGEST = 16_000
+_LONGEST = 5_000
 """Characters of a paragraph that is shown as it was written: one without any line break."""
+_DEEPEST = 8
+"""Lists and quotes inside each other that are set in; more would leave no room."""
 _BULLET = "•"
 _BOLD = 600
 
@@ -83,12 +85,12 @@ def _block(block: QTextBlock) -> Block:
     form = block.blockFormat()
     made.heading = form.headingLevel()
     level = form.property(_QUOTE)
-    made.quoted = level if isinstance(level, int) else 0
+    made.quoted = min(level, _DEEPEST) if isinstance(level, int) else 0
     listed: object = block.textList()
     if isinstance(listed, QTextList):
         word = listed.itemText(block)
         made.marker = word if word[:1].isalnum() else _BULLET
-        made.indent = max(1, listed.format().indent())
+        made.indent = min(_DEEPEST, max(1, listed.format().indent()))
         if form.marker() is not form.MarkerType.NoMarker:
             made.marker = "☑" if form.marker() is form.MarkerType.Checked else "☐"
     elif form.hasProperty(QTextFormat.Property.BlockCodeFence):

