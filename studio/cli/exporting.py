@@ -86,3 +86,5 @@ def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str,
     if not proof.proven:
         at = f" The node that differs: {proof.failed.node}." if proof.failed and proof.failed.node else ""
         raise Stop(FAILED, f"The export is not proven; nothing was written.{at}")
+    if options.to == "durabletask":
+        print("Proven in one process; tests/test_scale_out.py of the project runs it on two workers.", file=sys.stderr)

@@ -233,6 +233,12 @@ def test_export_for_workers(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
     assert {Path(line).name for line in out.splitlines()} >= {"worker.py", "client.py", "hosted_agent.py"}
 
 
+def test_the_proof_of_an_export_for_workers_says_what_was_run(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    code, _, err = cli("export", two_agents, "--to", "durabletask", "-o", tmp_path / "out", "--prove")
+    assert code == DONE
+    assert err.splitlines()[-1].startswith("Proven in one process; tests/test_scale_out.py")
+
+
 def test_export_for_workers_says_what_cannot_be(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
     text = two_agents.read_text().replace('"id": "writer"', '"id": "writer", "session": "desk"')
     two_agents.write_text(text)

@@ -61,7 +61,8 @@ class TargetChoice(QWidget):
         from studio.export.durable import export_durable, findings
 
         files = export_durable(workflow, package, folder, layout=layout)
-        self._tell([finding.message for finding in findings(workflow, folder)])
+        checked = tr("The check runs the code in one process; tests/test_scale_out.py runs it on two workers.")
+        self._tell([checked, *(finding.message for finding in findings(workflow, folder))])
         return files
 
     def refused(self, workflow: Workflow, folder: Path | None) -> list[tuple[str, str]]:

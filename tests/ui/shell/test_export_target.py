@@ -67,7 +67,8 @@ def test_what_differs_is_told_and_does_not_stop(page: ExportPage, qtbot: QtBot) 
     agents = tuple(n.model_copy(update={"session": None}) for n in flow.nodes)
     show(page, flow.model_copy(update={"nodes": agents, "edges": (*flow.edges, loop), "max_supersteps": 500}))
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
-    (told,) = page.target.told
+    checked, told = page.target.told
+    assert checked.startswith("The check runs the code in one process")
     assert told.startswith("The loops may take 500 supersteps.")
     assert "desk/worker.py" in page.files
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
