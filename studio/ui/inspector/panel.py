@@ -133,16 +133,20 @@ class InspectorPanel(Panel):
     def _on_run_updated(self, update: RunUpdate) -> None:
         if self._page is None or self.workspace is None or self._later.isActive():
             return
-        if page_key(self.workspace) != self._key:
+        if self._wants_other_page(self.workspace):
             self._show()
         elif update.nodes or update.queued or update.checkpoints or update.everything:
             self._page.refresh_run()
             self._lock()
 
+    def _wants_other_page(self, workspace: Workspace) -> bool:
+        """Whether a run has taken away or brought what is selected; of thousands of drawn items it takes nothing."""
+        return len(workspace.selection.items) <= MANY and page_key(workspace) != self._key
+
     def _on_run_state_changed(self) -> None:
         if self._later.isActive():
             return
-        if self._page is None or self.workspace is None or page_key(self.workspace) != self._key:
+        if self._page is None or self.workspace is None or self._wants_other_page(self.workspace):
             self._show()
         else:
             self._page.refresh_run_state()
