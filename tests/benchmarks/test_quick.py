@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from tests.benchmarks import agents, canvas, run_panel, startup, stream
+from tests.benchmarks.canvas_steps import CPU_ONLY
 from tests.benchmarks.children import Place, measured, place
 from tests.benchmarks.figures import Figure, percentile
 
@@ -67,7 +69,9 @@ def test_streams_cost_no_more_than_with_the_official_client_alone(where: Place) 
 
 
 def test_a_large_canvas_stays_near_a_plain_one(where: Place) -> None:
-    found = by_name(canvas.figures(where, sizes=(300,), peer=False))
+    # The work of the window's thread alone: with other work on the machine a wait says nothing about the canvas.
+    quiet = replace(where, environment={**where.environment, CPU_ONLY: "1"})
+    found = by_name(canvas.figures(quiet, sizes=(300,), peer=False))
     limits = {"open": 200, "repaint_fit": 150, "zoom_step_fit": 400, "repaint_100": 300, "pan_step_100": 600}
     for step, limit in limits.items():
         assert ratio(found[f"canvas.300.{step}"]) < limit, step
