@@ -13,7 +13,7 @@ from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.cli.main import DRAWINGS
 from studio.document.model import Workflow
 from studio.document.validate import problems
-from studio.export import ExportProblem, export_project, left_out, sentence_of
+from studio.export import ExportProblem, export_project, export_single_file, left_out, sentence_of
 from studio.files import FileProblem, differing, write_project
 
 
@@ -55,6 +55,8 @@ def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dic
     if options.to != "durabletask":
         for found in left_out(workflow):
             print(sentence_of(found), file=sys.stderr)
+        if options.single_file:
+            return export_single_file(workflow, options.package, folder)
         return export_project(workflow, options.package, folder, layout=options.layout)
     from studio.export.durable import export_durable, findings
 

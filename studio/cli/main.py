@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--to", required=True, choices=["agent-framework", "durabletask", *DRAWINGS])
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder or file to write")
     export.add_argument("--package", metavar="NAME", help="of the Python package; default: the workflow's name")
+    export.add_argument("--single-file", action="store_true", help="agent-framework: one Python file, not a project")
     export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
     export.add_argument("--force", action="store_true", help="replace files that differ")
     export.add_argument("--prove", action="store_true", help="build and run the code and compare it with the canvas")

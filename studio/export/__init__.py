@@ -3,5 +3,6 @@
 from studio.export.left_out import LeftOut, left_out, sentence_of
 from studio.export.problems import ExportProblem
 from studio.export.project import export_project
+from studio.export.single_file import export_single_file
 
-__all__ = ["ExportProblem", "LeftOut", "export_project", "left_out", "sentence_of"]
+__all__ = ["ExportProblem", "LeftOut", "export_project", "export_single_file", "left_out", "sentence_of"]

@@ -86,7 +86,7 @@ def linted(job: dict[str, Any]) -> None:
 
 def built(job: dict[str, Any]) -> Any:
     """The workflow, and its graph."""
-    module = importlib.import_module(f"{job['package']}.workflow")
+    module = importlib.import_module(job["module"])
     workflow = module.build()
     edges = []
     for group in workflow.edge_groups:
@@ -196,7 +196,7 @@ class Run:
 
 async def closed(job: dict[str, Any], workflow: Any) -> None:
     """Ends what the run has started: servers of the project."""
-    module = sys.modules[f"{job['package']}.workflow"]
+    module = sys.modules[job["module"]]
     if hasattr(module, "close_servers"):
         await module.close_servers(workflow)
 
@@ -251,7 +251,7 @@ def main() -> None:
             say(step, error=f"{type(problem).__name__}: {problem}{where}")
         finally:
             sys.path.remove(job["folder"])
-            for name in [n for n in sys.modules if n.split(".")[0] == job["package"]]:
+            for name in [n for n in sys.modules if n.split(".")[0] == job["module"].split(".")[0]]:
                 del sys.modules[name]
         say("done")
 

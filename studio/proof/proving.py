@@ -22,6 +22,7 @@ from studio.proof.model import Outcome, Shape, Step, outcomes_differ, shapes_dif
 from studio.proof.process import ProcessEnded, told
 from studio.workers import UserCodeError
 
+NO_SMOKE_TEST = "There is none in one file."
 KEYS = ("compiles", "lints", "builds", "smoke", "same", "secrets")
 """The steps in order."""
 _SECONDS = 120.0
@@ -45,8 +46,10 @@ class Proof:
 
     @property
     def proven(self) -> bool:
-        """Whether the code was built, run, and gave the same result. A finding of the linter leaves it so."""
-        return all(step.state == "passed" for step in self.steps if step.key != "lints")
+        """Whether the code was built, run, and gave the same result. A finding of the linter leaves it so, and so does
+        a project without a smoke test: one file has none."""
+        steps = [s for s in self.steps if s.key != "lints" and not (s.key == "smoke" and s.detail == NO_SMOKE_TEST)]
+        return all(step.state == "passed" for step in steps)
 
     @property
     def failed(self) -> Step | None:
@@ -118,7 +121,7 @@ class _Proving:
         server = await serve(served_model(self._document, self._folder))
         job = {
             "folder": str(where),
-            "package": package_of(self._files),
+            "module": module_of(self._files),
             "input": self._sample.input,
             "answers": answers,
             "steps": ["compiles", "lints", "smoke"],
@@ -152,7 +155,7 @@ class _Proving:
             case "lints":
                 self._linted(line)
             case "smoke":
-                self._end(key, *(("not_run", "There is none.") if "missing" in line else ("passed", "")))
+                self._end(key, *(("not_run", NO_SMOKE_TEST) if "missing" in line else ("passed", "")))
             case "builds":
                 return self._built(line, shape)
             case "same":
@@ -225,7 +228,7 @@ class _Proving:
         self._on_step(self._steps[key])
 
 
-def package_of(files: Mapping[str, str]) -> str:
-    """The package of a project: the folder of its outermost ``workflow.py``."""
-    found = [path for path in files if path.endswith("/workflow.py")]
-    return min(found, key=lambda path: path.count("/")).partition("/")[0] if found else ""
+def module_of(files: Mapping[str, str]) -> str:
+    """The module that builds the workflow: the outermost ``workflow.py`` of a project, or the one file."""
+    found = [path for path in files if path.endswith("/workflow.py")] or [p for p in files if p.endswith(".py")]
+    return min(found, key=lambda path: path.count("/")).removesuffix(".py").replace("/", ".") if found else ""

@@ -11,30 +11,33 @@ from typing import Any
 from studio.agents.offline import serve
 from studio.assembly import ServiceSource, served_model
 from studio.document.model import Workflow
-from studio.export import export_project
+from studio.export import export_project, export_single_file
 from studio.files import write_project
 from studio.proof.expected import Sample, offline_source, outcome_of
 from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
 from studio.proof.process import told
+from studio.proof.proving import module_of
 
 _BATCH = 40
 
 
-async def differences(documents: Mapping[str, Workflow], folder: Path) -> dict[str, str]:
-    """Name -> where code and canvas differ; nothing for those that do not."""
+async def differences(documents: Mapping[str, Workflow], folder: Path, *, single: bool = False) -> dict[str, str]:
+    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file."""
     names = list(documents)
     found: dict[str, str] = {}
     source = offline_source()
     try:
         for at in range(0, len(names), _BATCH):
             part = {name: documents[name] for name in names[at : at + _BATCH]}
-            found |= await _batch(part, folder / str(at), source)
+            found |= await _batch(part, folder / str(at), source, single)
     finally:
         await source.close()
     return found
 
 
-async def _batch(documents: Mapping[str, Workflow], folder: Path, source: ServiceSource) -> dict[str, str]:
+async def _batch(
+    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool
+) -> dict[str, str]:
     jobs: list[dict[str, Any]] = []
     expected: list[tuple[str, Shape, Outcome]] = []
     async with AsyncExitStack() as servers:
@@ -42,14 +45,15 @@ async def _batch(documents: Mapping[str, Workflow], folder: Path, source: Servic
             sample = Sample(flow.sample_input or "Hello there")
             shape, outcome, answers = await outcome_of(flow, sample, source=source)
             package = f"flow_{number}"
-            write_project(export_project(flow, package), folder / package)
+            files = (export_single_file if single else export_project)(flow, package)
+            write_project(files, folder / package)
             server = await serve(served_model(flow))
             servers.push_async_callback(server.close)
             expected.append((name, shape, outcome))
             jobs.append(
                 {
                     "folder": str(folder / package),
-                    "package": package,
+                    "module": module_of(files),
                     "input": sample.input,
                     "answers": answers,
                     "steps": [],
