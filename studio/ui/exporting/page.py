@@ -131,7 +131,7 @@ class ExportPage(DocumentPage):
         self._show_errors()
         self._copy_all.setEnabled(True)
         self._count.set_text(str(len(self._files)))
-        self._package.setPlaceholderText((main or "").split("/")[0])
+        self._package.setPlaceholderText((main or "").split("/")[0].removesuffix(".py"))
         self._tree.show_files(list(self._files), self._shown if self._shown in self._files else main)
         assert self.workspace is not None
         self.workspace.proof.show_files(self._files)

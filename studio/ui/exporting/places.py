@@ -21,8 +21,8 @@ class CodePlace:
 
 
 def workflow_file(files: Mapping[str, str]) -> str | None:
-    """The module that builds the graph, of the outer workflow."""
-    found = [path for path in files if path.endswith("/workflow.py")]
+    """The module that builds the graph, of the outer workflow: the one file if there is only one."""
+    found = [path for path in files if path.endswith("/workflow.py")] or [p for p in files if p.endswith(".py")]
     return min(found, key=lambda path: path.count("/")) if found else None
 
 

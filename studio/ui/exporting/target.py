@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from studio.document.model import Workflow
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import IconLabel, Prose
 from studio.ui.widgets.segments import SegmentedControl
@@ -19,7 +20,7 @@ ONE_PROCESS, DURABLE = "agent-framework", "durabletask"
 
 
 class TargetChoice(QWidget):
-    """The choice, and below it a sentence for each thing that is not as in one process."""
+    """The choice, and below it a sentence for each thing that is not as on the canvas."""
 
     changed = Signal()
     """Another target was chosen."""
@@ -36,6 +37,12 @@ class TargetChoice(QWidget):
         hint = tr("Durable Task: workers on many machines take the nodes; a lost worker loses no run.")
         self._field = Field(theme, tr("Runs on"), self.choice, hint=hint, resettable=False)
         self.choice.setAccessibleName(tr("Runs on"))
+        self.single = CheckBox(theme, tr("One file, not a project"))
+        self.single.toggled.connect(self.changed)
+        beside = QHBoxLayout()
+        beside.setContentsMargins(12, 8, 12, 0)
+        beside.addWidget(self.single)
+        beside.addStretch(1)
         self._rows = QVBoxLayout()
         self._rows.setContentsMargins(12, 0, 12, 0)
         self._rows.setSpacing(0)
@@ -44,6 +51,7 @@ class TargetChoice(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._field)
+        column.addLayout(beside)
         column.addLayout(self._rows)
 
     @property
@@ -55,9 +63,13 @@ class TargetChoice(QWidget):
         """The project for the chosen target. Raises :class:`studio.export.ExportProblem`; nothing is told then."""
         self._tell(())
         if self.target == ONE_PROCESS:
-            from studio.export import export_project
+            from studio.export import export_project, export_single_file, left_out, sentence_of
 
-            return export_project(workflow, package, folder, layout=layout)
+            single = self.single.isChecked()
+            one = export_single_file(workflow, package, folder) if single else None
+            files = export_project(workflow, package, folder, layout=layout) if one is None else one
+            self._tell([sentence_of(found) for found in left_out(workflow)])
+            return files
         from studio.export.durable import export_durable, findings
 
         files = export_durable(workflow, package, folder, layout=layout)
@@ -90,6 +102,7 @@ class TargetChoice(QWidget):
 
     def _on_choice_edited(self, target: object) -> None:
         self.target = str(target)
+        self.single.setVisible(self.target == ONE_PROCESS)
         self.changed.emit()
 
 

@@ -81,3 +81,22 @@ def test_the_code_for_workers_is_written(page: ExportPage, qtbot: QtBot, tmp_pat
     page.write_to(tmp_path / "out")
     assert (tmp_path / "out" / "research_brief" / "hosted_agent.py").exists()
     assert (tmp_path / "out" / "tests" / "test_scale_out.py").exists()
+
+
+def test_one_file_and_what_is_not_as_on_the_canvas(page: ExportPage, qtbot: QtBot) -> None:
+    flow = brief()
+    nodes = tuple(n.model_copy(update={"profile": "Work"}) if n.kind == "agent" else n for n in flow.nodes)
+    show(page, flow.model_copy(update={"nodes": nodes}))
+    assert [sentence for sentence in page.target.told if "the provider is not written" in sentence]
+    page.target.single.setFocus()
+    qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
+    assert list(page.files) == ["research_brief.py"]
+    assert "def build(" in page._view.toPlainText()
+    assert page._write.isEnabled()
+    assert page._places.isVisible()
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    assert not page.target.single.isVisible(), "workers have a project"
+    assert "research_brief/worker.py" in page.files
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
+    qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
+    assert "research_brief/workflow.py" in page.files
