@@ -92,7 +92,6 @@ def test_one_file_and_what_is_not_as_on_the_canvas(page: ExportPage, qtbot: QtBo
     qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
     assert list(page.files) == ["research_brief.py"]
     assert "def build(" in page._view.toPlainText()
-    assert page._write.isEnabled()
     assert page._places.isVisible()
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
     assert not page.target.single.isVisible(), "workers have a project"
