@@ -60,17 +60,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("file")
     check.add_argument("--json", action="store_true", help="one problem a line, as JSON")
     export = commands.add_parser("export", help="write a workflow as code")
-    export.add_argument("file")
-    export.add_argument("--to", required=True, choices=["agent-framework", "durabletask", *DRAWINGS])
-    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder or file to write")
-    export.add_argument("--package", metavar="NAME", help="of the Python package; default: the workflow's name")
-    export.add_argument("--single-file", action="store_true", help="agent-framework: one Python file, not a project")
-    export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
-    export.add_argument("--force", action="store_true", help="replace files that differ")
-    export.add_argument("--prove", action="store_true", help="build and run the code and compare it with the canvas")
-    export.add_argument("--python", metavar="PYTHON", help="with --prove: a Python that has agent-framework")
-    export.add_argument("--input", metavar="TEXT", help="with --prove: the input; default: the workflow's sample input")
-    export.add_argument("--trust", action="store_true", help="with --prove: let the code in the file run")
+    _add_export(export)
     _add_picture(export)
     _add_import(commands.add_parser("import", help="take over a workflow of another program"))
     add_checkpoints(commands.add_parser("checkpoints", help="list, compare, prune, export, import what was kept"))
@@ -83,6 +73,20 @@ def parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check that everything needed is there")
     doctor.add_argument("--probe", metavar="PROFILE", help="also find out what the model of this profile can do")
     return top
+
+
+def _add_export(export: argparse.ArgumentParser) -> None:
+    export.add_argument("file")
+    export.add_argument("--to", required=True, choices=["agent-framework", "durabletask", *DRAWINGS])
+    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder or file to write")
+    export.add_argument("--package", metavar="NAME", help="of the Python package; default: the workflow's name")
+    export.add_argument("--single-file", action="store_true", help="agent-framework: one Python file, not a project")
+    export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
+    export.add_argument("--force", action="store_true", help="replace files that differ")
+    export.add_argument("--prove", action="store_true", help="build and run the code and compare it with the canvas")
+    export.add_argument("--python", metavar="PYTHON", help="with --prove: a Python that has agent-framework")
+    export.add_argument("--input", metavar="TEXT", help="with --prove: the input; default: the workflow's sample input")
+    export.add_argument("--trust", action="store_true", help="with --prove: let the code in the file run")
 
 
 def _add_picture(export: argparse.ArgumentParser) -> None:
