@@ -26,12 +26,13 @@ from studio.agents.layers import LayeredClient
 from studio.agents.loop import ToolLoop, TurnEnd
 from studio.agents.loop_settings import DEFAULT_LOOP, LoopSettings
 from studio.agents.messages import AgentReply, Message
-from studio.agents.middleware import NO_MIDDLEWARE, AgentRun, Answering, Middleware, UpdateSink, answered
+from studio.agents.middleware import NO_MIDDLEWARE, AgentRun, Answering, Middleware, answered
 from studio.agents.model_calls import ModelCaller
 from studio.agents.per_call_history import PerCallHistory
 from studio.agents.session import Session
 from studio.agents.tool_runs import COUNTS_KEY, ToolRunner
 from studio.agents.tools import Tool
+from studio.agents.update_hooks import UpdateSink
 
 STARTED_KEY = "turn_started"
 """In a session's state: when a turn that waits for answers began."""
@@ -120,6 +121,7 @@ class Agent:
         async def answer(sink: UpdateSink | None) -> AgentReply:
             loop.updates = sink
             end = await loop.run(context.messages(), run.messages, batch)
+            await run.delivered()  # nothing is remembered of an answer that a hook refused
             reply = replace(end.reply, value=self._value(end.reply))
             context.response = reply
             for provider in reversed(around):

@@ -16,12 +16,11 @@ from studio.agents.client import ChatOptions
 from studio.agents.messages import AgentReply, AgentUpdate, Message, ToolCall
 from studio.agents.session import Session
 from studio.agents.tools import Tool
+from studio.agents.update_hooks import HookedUpdates, Slow, UpdateHook, UpdatesHook, UpdateSink
 
 Next = Callable[[], Awaitable[None]]
-UpdateHook = Callable[[AgentUpdate], "AgentUpdate | None"]
 ResultHook = Callable[[AgentReply], "AgentReply | Awaitable[AgentReply | None] | None"]
 CloseHook = Callable[[], "Awaitable[None] | None"]
-UpdateSink = Callable[[AgentUpdate], None]
 Answering = Callable[["UpdateSink | None"], Awaitable[AgentReply]]
 """Gives the answer, streamed into what it is given."""
 
@@ -49,13 +48,23 @@ class _Streamed:
     result: AgentReply | None = None
     """The answer; setting it without ``call_next`` answers in the model's place."""
     metadata: dict[str, Any] = field(default_factory=dict)
-    _on_update: list[UpdateHook] = field(default_factory=list, init=False)
+    _on_update: list[UpdateHook | Slow] = field(default_factory=list, init=False)
     _on_result: list[ResultHook] = field(default_factory=list, init=False)
     _on_close: list[CloseHook] = field(default_factory=list, init=False)
+    _on_the_way: HookedUpdates | None = field(default=None, init=False)
+
+    @property
+    def changes_updates(self) -> bool:
+        """Whether there is a hook on updates."""
+        return bool(self._on_update)
 
     def on_update(self, hook: UpdateHook) -> None:
         """Every update goes through ``hook``; None drops it. Hooks of inner middleware come first."""
         self._on_update.append(hook)
+
+    def on_updates(self, hook: UpdatesHook) -> None:
+        """The same for a hook that takes its time: updates that come meanwhile wait, and keep their order."""
+        self._on_update.append(Slow(hook))
 
     def on_result(self, hook: ResultHook) -> None:
         """The whole answer goes through ``hook``; None keeps it. Hooks of inner middleware come first."""
@@ -65,21 +74,15 @@ class _Streamed:
         """``hook`` is called when the answer is complete or has failed."""
         self._on_close.append(hook)
 
-    def through_hooks(self, sink: UpdateSink) -> UpdateSink:
+    def hooked(self, sink: UpdateSink) -> HookedUpdates:
         """``sink`` behind the update hooks."""
-        hooks = list(reversed(self._on_update))
-        if not hooks:
-            return sink
+        self._on_the_way = HookedUpdates(self._on_update[::-1], sink)
+        return self._on_the_way
 
-        def give(update: AgentUpdate) -> None:
-            for hook in hooks:
-                changed = hook(update)
-                if changed is None:
-                    return
-                update = changed
-            sink(update)
-
-        return give
+    async def delivered(self) -> None:
+        """Waits until all updates so far are through the hooks. Raises what a hook raised."""
+        if self._on_the_way is not None:
+            await self._on_the_way.through()
 
     async def finish(self) -> None:
         """Lets the result hooks have the answer."""
@@ -211,11 +214,11 @@ async def answered(
         except Termination as end:
             context.result = context.result if end.result is None else end.result
         if sink is not None:
-            give = context.through_hooks(sink)
-            if context.result is not None:
-                _as_stream(context.result, give)
-            elif prepared:
-                context.result = await prepared[-1](give)
+            async with context.hooked(sink) as give:
+                if context.result is not None:
+                    _as_stream(context.result, give)
+                elif prepared:
+                    context.result = await prepared[-1](give)
         await context.finish()
         return context.result
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import groupby
 
 from studio.agents.client import ChatClient, ChatRequest, NoHooks, RunHooks
 from studio.agents.compaction.groups import Compactor
@@ -73,6 +73,14 @@ class ModelCaller:
             number=self._calls,
         )
 
+        sent: list[AgentReply] = []
+        shown: list[AgentUpdate] = []
+
+        def show(update: AgentUpdate) -> None:
+            shown.append(update)
+            if chunk is not None:
+                chunk(update)
+
         async def prepare() -> Answering:
             changed = replace(
                 request,
@@ -81,9 +89,15 @@ class ModelCaller:
                 options=call.options,
                 tools=call.tools,
             )
-            return partial(self._send, changed)
 
-        return await answered(self.middleware, call, prepare, chunk)
+            async def answer(sink: Callable[[AgentUpdate], None] | None) -> AgentReply:
+                sent.append(await self._send(changed, sink))
+                return sent[-1]
+
+            return answer
+
+        reply = await answered(self.middleware, call, prepare, None if chunk is None else show)
+        return _as_shown(reply, shown) if call.changes_updates and sent and reply is sent[-1] else reply
 
     async def _send(self, request: ChatRequest, chunk: Callable[[AgentUpdate], None] | None) -> AgentReply:
         messages: Sequence[Message] = request.messages
@@ -118,6 +132,17 @@ class ModelCaller:
                 chunk(AgentUpdate(message.parts))
             chunk(AgentUpdate(usage=reply.usage, finish_reason=reply.finish_reason))
         return reply
+
+
+def _as_shown(reply: AgentReply, updates: Sequence[AgentUpdate]) -> AgentReply:
+    """The answer of a stream whose updates went through hooks: its words are theirs, its calls stay."""
+    said = [part for update in updates for part in update.parts if isinstance(part, Text | Reasoning)]
+    parts: list[Part] = []
+    for kind, pieces in groupby(said, type):
+        parts.append(kind("".join(piece.text for piece in pieces)))
+    first, *others = reply.messages or (Message("assistant", ()),)
+    kept = (p for p in first.parts if not isinstance(p, Text | Reasoning))
+    return replace(reply, messages=(replace(first, parts=(*parts, *kept)), *others))
 
 
 def tell(hooks: RunHooks, part: Part) -> None:

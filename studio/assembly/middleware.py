@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from studio.agents.client import ChatOptions
-from studio.agents.messages import AgentReply, Message, assistant
+from studio.agents.messages import AgentReply, AgentUpdate, Message, assistant
 from studio.agents.middleware import AgentRun, Middleware, MiddlewareFailure, ModelCall, Next, Termination, ToolRun
 from studio.assembly.code import BareHost, UserCode
 from studio.assembly.invocation import running
@@ -129,8 +130,17 @@ class WorkerMiddleware:
             data = {"kind": "close", "hooks": number}
             await self._code.around(self._target, data, BareHost(running.get()), limited=True)
 
+        if ended["transforms"]:
+            context.on_updates(partial(self._transformed, number))
         context.on_result(on_result)
         context.on_close(on_close)
+
+    async def _transformed(self, number: int, updates: Sequence[AgentUpdate]) -> list[AgentUpdate]:
+        """Updates as the code's hooks want them, all that came meanwhile in one call."""
+        data = {"kind": "updates", "hooks": number, "values": to_worker(list(updates))}
+        found = await self._code.around(self._target, data, BareHost(running.get()), limited=True)
+        pairs = zip(updates, data["values"], found, strict=True)
+        return [update if new == old else _update(new, update) for update, old, new in pairs]
 
 
 class _Shared:
@@ -204,6 +214,12 @@ class _Shared:
         given: dict[str, Any] = {name: new.get(name) for name in _OPTIONS}
         given["stop"] = tuple(given["stop"] or ())
         context.options = replace(context.options, **given)
+
+
+def _update(value: Any, before: AgentUpdate) -> AgentUpdate:
+    """What a hook gave for an update; usage and reason of the end stay what they were."""
+    found = read_messages([value])[0]
+    return replace(before, parts=found.parts, role=found.role, author=found.author, message_id=found.id)
 
 
 def _reply(value: Any, before: AgentReply | None) -> AgentReply | None:

@@ -42,9 +42,9 @@ _CLASSES = frozenset(
     re.findall(
         r"\w+",
         """Agent AgentContext AgentExecutor AgentExecutorRequest AgentExecutorResponse AgentHostOptions AgentResponse
-        AgentResponseUpdate AgentSession Any Callable Case ChatContext ChatOptions ChatStartExecutor CheckpointStorage
-        Content ConversationRunner Default Executor FunctionInvocationContext FunctionTool Mapping Message
-        MiddlewareFailure MiddlewareTermination Never Question RunnerAgent RunnerSettings Sequence StateContext
+        AgentResponseUpdate AgentSession Any Callable Case ChatContext ChatOptions ChatResponseUpdate ChatStartExecutor
+        CheckpointStorage Content ConversationRunner Default Executor FunctionInvocationContext FunctionTool Mapping
+        Message MiddlewareFailure MiddlewareTermination Never Question RunnerAgent RunnerSettings Sequence StateContext
         StateJunction TurnToken TurnTokenAgentExecutor TurnRouter TurnCollector TurnJoin Workflow WorkflowBuilder
         WorkflowContext WorkflowExecutor WorkflowRunState WithText""",
     )

@@ -8,7 +8,10 @@ from studio.document.model import Workflow
 from studio.export.source import FRAMEWORK, Module, with_relative_imports
 
 _VALUES = ("Content", "Message", "AgentResponse", "AgentExecutorResponse", "AgentExecutorRequest")
-_AROUND = ("AgentContext", "ChatContext", "FunctionInvocationContext", "MiddlewareFailure", "MiddlewareTermination")
+_AROUND = (
+    "AgentContext", "AgentResponseUpdate", "ChatContext", "ChatResponseUpdate", "FunctionInvocationContext",
+    "MiddlewareFailure", "MiddlewareTermination",
+)  # fmt: skip
 _OFFERED = frozenset((*_VALUES, *_AROUND))
 """Names of the framework that code may use without importing them."""
 

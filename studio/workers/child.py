@@ -223,6 +223,8 @@ class Calls:
         """A middleware, or what it hung on a streamed answer."""
         if data["kind"] == "result":
             return await self._hooks.result(data["hooks"], values.decode(data["value"], self._code.types))
+        if data["kind"] == "updates":
+            return await self._hooks.updates(data["hooks"], values.decode(data["values"], self._code.types))
         if data["kind"] == "close":
             return await self._hooks.close(data["hooks"])
         function = await self._in_thread(number, functools.partial(self._code.function, target))

@@ -38,6 +38,18 @@ class CallFailed(Exception):
         self.type = type
 
 
+class AgentResponseUpdate(values.Message):
+    """A piece of a streamed answer; the framework calls it ``ChatResponseUpdate`` around a model call."""
+
+    def __init__(self, contents: Any = None, *, role: Any = "assistant", **fields: Any) -> None:
+        known = {name: fields.get(name) for name in ("author_name", "message_id", "additional_properties")}
+        super().__init__(role or "assistant", contents, **known)
+
+    @property
+    def text(self) -> str:
+        return "".join(c.text for c in self.contents if c.type == "text")
+
+
 class _Named:
     """An agent, a session or a function: its plain fields as attributes."""
 
@@ -113,6 +125,8 @@ _CONTEXTS: dict[str, type[_Context]] = {
 }
 PUBLIC: dict[str, Any] = {
     **{c.__name__: c for c in (*_CONTEXTS.values(), MiddlewareTermination, MiddlewareFailure)},
+    "AgentResponseUpdate": AgentResponseUpdate,
+    "ChatResponseUpdate": AgentResponseUpdate,
     **dict.fromkeys(("agent_middleware", "chat_middleware", "function_middleware"), _same),
 }
 
@@ -121,24 +135,41 @@ class Hooks:
     """Hooks of streamed answers that are not complete yet, by number."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[list[Any], list[Any]]] = {}
+        self._kept: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
         self._next = 0
 
     def keep(self, context: _Context) -> int | None:
         """Keeps what a middleware hung on a streamed answer; None if that is nothing."""
         if not isinstance(context, _Streamed) or not context.stream:
             return None
-        if context.stream_transform_hooks:
-            raise RuntimeError("stream_transform_hooks cannot run in the worker; use stream_result_hooks")
-        if not context.stream_result_hooks and not context.stream_cleanup_hooks:
+        hooks = (context.stream_transform_hooks, context.stream_result_hooks, context.stream_cleanup_hooks)
+        if not any(hooks):
             return None
         self._next += 1
-        self._kept[self._next] = (context.stream_result_hooks, context.stream_cleanup_hooks)
+        self._kept[self._next] = hooks
         return self._next
+
+    def transforms(self, number: int | None) -> bool:
+        """Whether updates have to come here."""
+        return number is not None and bool(self._kept[number][0])
+
+    async def updates(self, number: int, updates: list[Any]) -> list[Any]:
+        """Updates through the transform hooks; what a hook gives replaces one, None keeps it."""
+        found = []
+        for message in updates:
+            update = AgentResponseUpdate(**vars(message))
+            for hook in self._kept[number][0]:
+                changed = hook(update)
+                changed = await changed if inspect.isawaitable(changed) else changed
+                update = update if changed is None else changed
+            if not isinstance(update, AgentResponseUpdate):
+                raise TypeError("a hook on updates has to give an AgentResponseUpdate or a ChatResponseUpdate, or None")
+            found.append(update)
+        return found
 
     async def result(self, number: int, result: Any) -> Any:
         """The answer through the result hooks; what a hook gives replaces it, None keeps it."""
-        for hook in self._kept[number][0]:
+        for hook in self._kept[number][1]:
             changed = hook(result)
             changed = await changed if inspect.isawaitable(changed) else changed
             result = result if changed is None else changed
@@ -146,7 +177,7 @@ class Hooks:
 
     async def close(self, number: int) -> None:
         """Runs the cleanup hooks; the number counts no more."""
-        for hook in self._kept.pop(number, ([], []))[1]:
+        for hook in self._kept.pop(number, ([], [], []))[2]:
             waiting = hook()
             if inspect.isawaitable(waiting):
                 await waiting
@@ -179,4 +210,5 @@ async def run(
         return {"fields": context.given(), "ended": "terminated"}
     except MiddlewareFailure as failure:
         return {"fields": context.given(), "ended": "failed", "message": str(failure)}
-    return {"fields": context.given(), "ended": "", "hooks": hooks.keep(context)}
+    number = hooks.keep(context)
+    return {"fields": context.given(), "ended": "", "hooks": number, "transforms": hooks.transforms(number)}

@@ -266,6 +266,59 @@ async def test_hook_that_gives_none_drops_the_update_and_a_result_hook_changes_t
     assert shapes(session.messages) == [("user", "q"), ("assistant", "x")]
 
 
+async def test_a_slow_hook_keeps_the_order_and_gets_what_came_meanwhile_at_once() -> None:
+    batches: list[list[str]] = []
+    log: Log = []
+
+    async def slow(context: Any, call_next: Any) -> None:
+        async def transform(updates: Any) -> Any:
+            batches.append([u.text for u in updates])
+            await asyncio.sleep(0)
+            return [type(u)((Text(u.text + "!"),), author=u.author) for u in updates if u.text]
+
+        context.on_updates(transform)
+        context.on_update(lambda u: type(u)((Text(u.text.upper()),), author=u.author))
+        context.on_result(lambda reply: log.append("result"))
+        await call_next()
+
+    bot = agent(LoggedClient(["a b c"], []), middleware=Middleware((slow,)))
+    await bot.run([user("q")], updates=lambda u: log.append(u.text))
+    assert [text for batch in batches for text in batch if text] == [t.removesuffix("!") for t in log[:-1]]
+    assert ("".join(log[:-1]).replace("!", ""), log[-1]) == ("A B C", "result")
+
+
+async def test_a_slow_hook_that_fails_or_is_cancelled_leaves_nothing_behind() -> None:
+    begun, waiting = asyncio.Event(), asyncio.Event()
+
+    def hooked(transform: Any) -> Any:
+        async def middleware(context: Any, call_next: Any) -> None:
+            context.on_updates(transform)
+            await call_next()
+
+        return agent(LoggedClient(["x"], []), middleware=Middleware((middleware,)))
+
+    async def fails(updates: Any) -> Any:
+        raise ValueError("no")
+
+    async def waits(updates: Any) -> Any:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            waiting.set()
+
+    bot = hooked(fails)
+    session = bot.new_session()
+    with pytest.raises(ValueError, match="no"):
+        await bot.run([user("q")], session=session, updates=lambda u: None)
+    assert session.messages == []
+    running = asyncio.ensure_future(hooked(waits).run([user("q")], updates=lambda u: None))
+    await begun.wait()
+    running.cancel()
+    await asyncio.wait([running])
+    assert (running.cancelled(), waiting.is_set()) == (True, True)
+
+
 async def test_error_in_the_stream_stores_nothing_and_closes() -> None:
     log: Log = []
 

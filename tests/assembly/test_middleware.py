@@ -200,10 +200,36 @@ async def test_in_a_streaming_run_the_answer_comes_after_the_code_and_hooks_see_
     assert sent.reply.text == "answer!"
 
 
-async def test_a_hook_on_each_update_is_refused_with_a_way_out(bench: Bench) -> None:
-    body = "await call_next()\ncontext.stream_transform_hooks.append(lambda u: u)"
-    with pytest.raises(UserCodeError, match="use stream_result_hooks"):
-        await bench.run(flow(around("agent", body)), stream=True)
+@pytest.mark.parametrize("kind", ["agent", "chat"])
+async def test_hooks_on_updates_change_what_a_caller_sees_in_its_order(bench: Bench, kind: Kind) -> None:
+    made = "AgentResponseUpdate" if kind == "agent" else "ChatResponseUpdate"
+    louder = (
+        "async def louder(update):\n    import asyncio\n    await asyncio.sleep(0)\n"
+        f"    return {made}(contents=[Content.from_text(update.text.upper())], role=update.role)\n"
+        "def kept(update):\n    return None\n"
+        "context.stream_transform_hooks.extend([louder, kept])\nawait call_next()"
+    )
+    changed = (
+        "def marked(update):\n    for part in update.contents:\n        if part.type == 'text':\n"
+        "            update.contents = [Content.from_text('<' + part.text + '>')]\n    return update\n"
+        "await call_next()\ncontext.stream_transform_hooks.append(marked)\n"
+        "context.stream_result_hooks.append(lambda r: print('whole', r.messages[-1].text))"
+    )
+    document = flow(around(kind, louder), around(kind, changed), replies=("one two three",))
+    ran = await bench.run(document, stream=True)
+    shown = [d.text for _, d in ran.outputs if isinstance(d, AgentUpdate) and d.text]
+    assert "".join(shown).replace("><", "") == "<ONE TWO THREE>"
+    assert all(text.startswith("<") and text.endswith(">") for text in shown)
+    assert [text for _, text in ran.printed] == ["whole one two three"]
+
+
+async def test_an_error_in_a_hook_on_updates_fails_the_run(bench: Bench) -> None:
+    body = "def bad(update):\n    raise ValueError('no such word')\ncontext.stream_transform_hooks.append(bad)\n"
+    with pytest.raises(UserCodeError, match="no such word"):
+        await bench.run(flow(around("agent", body + "await call_next()")), stream=True)
+    wrong = "context.stream_transform_hooks.append(lambda u: u.text)\nawait call_next()"
+    with pytest.raises(UserCodeError, match="has to give an AgentResponseUpdate"):
+        await bench.run(flow(around("agent", wrong)), stream=True)
 
 
 async def test_code_that_does_not_go_on_is_stopped_in_time() -> None:

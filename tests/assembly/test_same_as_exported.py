@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from studio.agents.messages import AgentUpdate
@@ -250,6 +250,15 @@ def _middleware() -> Workflow:
     return workflow([agent("a", middleware=(MiddlewareDecl(body=body, name="Count"),))], offline=script(a=["x"]))
 
 
+def _updates(kind: Literal["agent", "chat"], update: str) -> Workflow:
+    """Hooks on updates change what is streamed; the node behind shows what is sent on."""
+    loud = f"{update}(contents=[Content.from_text(update.text.upper())], role=update.role)"
+    hook = f"def loud(update):\n    return {loud} if update.text else None\n\n"
+    hook += "context.stream_transform_hooks.append(loud)\nawait call_next()"
+    given = (MiddlewareDecl(kind=kind, body=hook, name="Loud"),)
+    return workflow([agent("a", middleware=given), show()], offline=script(a=["quiet words"]))
+
+
 def _turns() -> dict[str, tuple[Workflow, str, Mapping[str, Any]]]:
     """Agents that work in turns, with all that a run adds around them."""
     state = Condition(rule=Rule(op="equals", path="state.mode", value="strict"))
@@ -358,6 +367,8 @@ DRAWN: dict[str, tuple[Workflow, str, Mapping[str, Any]]] = {
 DRAWN |= _turns()
 DRAWN["layers"] = (workflow([agent("a", **_LAYERS)], offline=script(a=["x y"])), "t", NOTHING)
 DRAWN["middleware"] = (_middleware(), "t", NOTHING)
+DRAWN["agent updates"] = (_updates("agent", "AgentResponseUpdate"), "t", NOTHING)
+DRAWN["chat updates"] = (_updates("chat", "ChatResponseUpdate"), "t", NOTHING)
 CASES = dict(DRAWN)
 
 

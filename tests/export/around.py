@@ -172,6 +172,11 @@ def middleware() -> dict[str, Workflow]:
         "agent ends": _around("agent", ends, "x"),
         "chat ends": _around("chat", ends, "x"),
     }
+    for around, update in (("agent", "AgentResponseUpdate"), ("chat", "ChatResponseUpdate")):
+        loud = f"{update}(contents=[Content.from_text(update.text.upper())], role=update.role)"
+        hook = f"def loud(update):\n    return {loud} if update.text else None\n\n"
+        hook += "context.stream_transform_hooks.append(loud)\nawait call_next()"
+        found[f"{around} updates"] = _around(around, hook, "quiet words")
     plain = MiddlewareDecl(kind="agent", call="lib:stamp")
     return {f"middleware {name}": flow for name, flow in found.items()} | {
         "middleware call": _flow(agent("a", middleware=(plain,)), "x")
