@@ -36,6 +36,7 @@ IN_THE_DRAWING: Mapping[str, str] = {
     "Place.height": "positions",
     "Place.bends": "positions",
     "Place.collapsed": "positions",
+    "Place.kept": "positions",
     "DirectEdge.label": "labels of lines",
     "SwitchCase.label": "labels of lines",
     "SwitchEdge.default_label": "labels of lines",
