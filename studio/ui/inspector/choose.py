@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.bridge.workspace import Workspace
-from studio.document.lines import lines
+from studio.document.lines import lines_by_id
+from studio.document.lookup import by_id
 from studio.document.model import (
     DirectEdge,
     Edge,
@@ -48,12 +49,16 @@ def page_key(workspace: Workspace) -> Key:
 def _things(workflow: Workflow, ids: Iterable[str]) -> Iterable[Node | Edge | Note | Group]:
     """What these ids are, without those that are gone; for a line of an edge group the group. Everything can be
     selected at once, so nothing is searched for an item."""
-    parts = (workflow.groups, workflow.notes, workflow.edges, workflow.nodes)
-    named: dict[str, Node | Edge | Note | Group] = {thing.id: thing for part in parts for thing in part}
-    wanted = tuple(ids)
-    edge_of = {} if all(i in named for i in wanted) else {line.id: line.edge for line in lines(workflow)}
-    found = (named.get(i) or named.get(edge_of.get(i, "")) for i in wanted)
-    return {thing.id: thing for thing in found if thing is not None}.values()
+    parts = [by_id(items) for items in (workflow.nodes, workflow.edges, workflow.notes, workflow.groups)]
+    ways = lines_by_id(workflow)
+
+    def thing(item: str) -> Node | Edge | Note | Group | None:
+        found = next((part[item] for part in parts if item in part), None)
+        line = ways.get(item) if found is None else None
+        return parts[1].get(line.edge) if line is not None else found
+
+    there = (thing(item) for item in ids)
+    return {found.id: found for found in there if found is not None}.values()
 
 
 def _item_key(thing: Node | Edge | Note | Group) -> Key:
