@@ -64,7 +64,11 @@ def add_main(module: Module, workflow: Workflow) -> None:
     kinds = asks(workflow)
     first = len(module.blocks)
     add_needed(module, _TEXT, [*(["run_asking", "ask"] if kinds else ["run"]), *(f"answer_{kind}" for kind in kinds)])
-    if kinds:
+    if len(kinds) == 1:
+        module.blocks[first:] = [
+            b.replace(" answer(event)", f" answer_{kinds[0]}(event)") for b in module.blocks[first:]
+        ]
+    elif kinds:
         dispatch = _answer(kinds)
         at = next(i for i, block in enumerate(module.blocks) if block.startswith("def print_output")) + 1
         module.blocks.insert(at, dispatch)
@@ -79,8 +83,6 @@ def add_main(module: Module, workflow: Workflow) -> None:
 
 def _answer(kinds: list[str]) -> str:
     head = "def answer(event: WorkflowEvent[Any]) -> Any:\n"
-    if len(kinds) == 1:
-        return f'{head}    """The answer to a request."""\n    return answer_{kinds[0]}(event)'
     lines = [f'{head}    """The answer to a request, by what it asks for."""']
     lines.append('    kind = getattr(event.data, "type", "")')
     types = {"approval": "function_approval_request", "call": "function_call"}
