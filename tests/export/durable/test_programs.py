@@ -81,6 +81,7 @@ async def test_a_run_from_the_command_line(tmp_path: Path) -> None:
     assert ended == 0
 
 
+@pytest.mark.long
 def test_the_test_of_an_export_passes(tmp_path: Path) -> None:
     """The one that comes with it: two workers, one killed, compared with one process."""
     flow = documents()["template_research_brief"]
