@@ -179,7 +179,7 @@ def test_import_writes_a_workflow_file(cli: Cli, tmp_path: Path) -> None:
     assert code == 0, err
     assert out.splitlines() == [str(tmp_path / "small.workflow.json")]
     assert "1 of 1 item imported" in err
-    assert [n.kind for n in read_workflow(tmp_path / "small.workflow.json").nodes] == ["output"]
+    assert [n.kind for n in read_workflow(tmp_path / "small.workflow.json").nodes] == ["function"]
 
 
 def test_import_with_losses_gives_4_and_the_report(cli: Cli, tmp_path: Path) -> None:
