@@ -19,7 +19,7 @@ from studio.bridge.queued_views import queued_views
 from studio.bridge.run_replays import RunReplays
 from studio.bridge.run_services import RunServices
 from studio.debugger.branches import replay
-from studio.debugger.forks import EditProblem, QueueEdits, edited, remembered, with_text
+from studio.debugger.forks import EditProblem, QueueEdits, Reset, edited, remembered, with_text
 from studio.debugger.recording import RecordedTool, Recorder, Tape
 from studio.engine.events import Event
 from studio.engine.values import plain
@@ -121,7 +121,16 @@ class RunEdits(RunReplays):
 
     def change_conversation(self, node: str, messages: Sequence[Message]) -> None:
         """Another memory of an agent; the run goes on as a fork."""
-        self._edit(lambda edits: changed(edits, conversations={**edits.conversations, node: tuple(messages)}))
+        self._edit(lambda edits: edits.with_conversation(node, messages))
+
+    @property
+    def resets(self) -> Mapping[str, Reset]:
+        """Which nodes begin anew when the run goes on."""
+        return self._edits.resets
+
+    def reset(self, node: str, what: Reset | None) -> None:
+        """A node begins anew when the run goes on, as a fork; None takes that back."""
+        self._edit(lambda edits: edits.with_reset(node, what))
 
     # ------------------------------------------------------------------------------------------ pending tool results
 

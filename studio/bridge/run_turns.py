@@ -215,6 +215,7 @@ class RunTurns(ShownRun):
         clock = await self._show_moment(
             checkpoint.run, checkpoint_id, checkpoint.state if edits.state is None else edits.state
         )
+        self._views.requests[:] = [r for r in self._views.requests if edits.resets.get(r.node) != "node"]
         self.branch, self.here = checkpoint.run, checkpoint_id
         if not run and not checkpoint.messages and not checkpoint.requests:
             self._set_state(RunState.COMPLETED, f"Restored after superstep {checkpoint.superstep}, the end of the run")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from studio.agents.messages import AgentRequest, AgentResponse, Message, Text
 from studio.checkpoints import Checkpoint, QueuedMessage
 from studio.engine.values import Record
+
+Reset = Literal["conversation", "node"]
+"""The node begins a new conversation, and what waits for it stays; or it is as new, and its open questions are gone."""
+_TALK = ("session", "emit")
+"""What a node saves of a conversation, in both hosts and the runner."""
 
 
 class EditProblem(ValueError):
@@ -28,9 +33,14 @@ class QueueEdits:
     """The whole shared state; None: as it is."""
     conversations: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     """What agents remember, by node."""
+    resets: Mapping[str, Reset] = field(default_factory=dict)
+    """What begins anew, by node."""
 
     def __bool__(self) -> bool:
-        return bool(self.texts or self.dropped or self.added or self.conversations) or self.state is not None
+        return (
+            bool(self.texts or self.dropped or self.added or self.conversations or self.resets)
+            or self.state is not None
+        )
 
     def with_text(self, message: str, text: str) -> QueueEdits:
         """The same with one text more."""
@@ -55,6 +65,17 @@ class QueueEdits:
         """The same with a new message of ``source``, over all its edges or only towards ``target``."""
         return self.with_message(QueuedMessage(f"injected.{len(self.added) + 1}", source, target, data))
 
+    def with_conversation(self, node: str, messages: Iterable[Message]) -> QueueEdits:
+        """The same with another memory of a node, which then does not begin anew."""
+        changed = {**self.conversations, node: tuple(messages)}
+        return replace(self, conversations=changed, resets={n: r for n, r in self.resets.items() if n != node})
+
+    def with_reset(self, node: str, reset: Reset | None) -> QueueEdits:
+        """The same with a node that begins anew; None: it goes on as it was."""
+        others = {n: r for n, r in self.resets.items() if n != node}
+        kept = {n: m for n, m in self.conversations.items() if n != node}
+        return replace(self, conversations=kept, resets=others if reset is None else {**others, node: reset})
+
     def within(self, messages: Iterable[QueuedMessage]) -> QueueEdits:
         """What of it concerns these messages, and what is added."""
         ids = {m.id for m in messages} | {m.id for m in self.added}
@@ -71,6 +92,8 @@ class QueueEdits:
             parts.append("state changed")
         if self.conversations:
             parts.append("conversation changed")
+        for reset in dict.fromkeys(self.resets.values()):
+            parts.append(f"{reset} reset")
         return f"{', '.join(parts)} at {superstep}" if parts else f"from {superstep}"
 
 
@@ -146,11 +169,35 @@ def _with_conversations(
 ) -> dict[str, Mapping[str, Any]]:
     changed = dict(executors)
     for node, messages in conversations.items():
-        saved = changed.get(node, {})
-        session = saved.get("session")
-        if not isinstance(session, Mapping):
+        if not isinstance(changed.get(node, {}).get("session"), Mapping):
             raise EditProblem(f"{node} remembers no conversation at this checkpoint.")
-        changed[node] = {**saved, "session": {**session, "messages": list(messages)}}
+        for name in _sharing(changed, node):
+            saved = changed[name]
+            changed[name] = {**saved, "session": {**saved["session"], "messages": list(messages)}}
+    return changed
+
+
+def _sharing(executors: Mapping[str, Mapping[str, Any]], node: str) -> list[str]:
+    """The nodes that remember the same conversation, this one first."""
+
+    def session(name: str) -> Any:
+        found = executors.get(name, {}).get("session")
+        return found.get("id") if isinstance(found, Mapping) else None
+
+    id = session(node)
+    return [node, *(name for name in executors if id is not None and name != node and session(name) == id)]
+
+
+def _with_resets(
+    executors: Mapping[str, Mapping[str, Any]], resets: Mapping[str, Reset]
+) -> dict[str, Mapping[str, Any]]:
+    changed = dict(executors)
+    for node, reset in resets.items():
+        for name in _sharing(changed, node):
+            saved = changed.get(name, {})
+            changed[name] = {key: value for key, value in saved.items() if key not in _TALK}
+        if reset == "node":
+            changed[node] = {}
     return changed
 
 
@@ -166,6 +213,7 @@ def fork_checkpoint(original: Checkpoint, edits: QueueEdits, *, id: str, run: st
         created=created,
         messages=edited(original.messages, edits),
         state=original.state if edits.state is None else dict(edits.state),
-        executors=_with_conversations(original.executors, edits.conversations),
+        executors=_with_resets(_with_conversations(original.executors, edits.conversations), edits.resets),
+        requests=tuple(r for r in original.requests if edits.resets.get(r.node) != "node"),
         name="",
     )

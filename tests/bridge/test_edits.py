@@ -14,6 +14,7 @@ from studio.agents.session import Session
 from studio.agents.tools import Tool
 from studio.bridge.run_edits import changed_messages, messages_json
 from studio.debugger.breakpoints import Breakpoint
+from studio.debugger.forks import Reset
 from studio.debugger.run_tests import read_test
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Context, FunctionExecutor, WorkflowBuilder
@@ -93,17 +94,6 @@ def test_shared_state_is_changed_for_the_fork_only(on_loop: OnLoop) -> None:
 def test_what_an_agent_remembers_is_changed(on_loop: OnLoop) -> None:
     client = ScriptedClient(["first", "second"])
 
-    def graph() -> Graph:
-        host = AgentHost(Agent("a", client), "a", session=Session("s"))
-
-        async def again(data: Any, ctx: Context) -> None:
-            if ctx.get_state("asked") is None:
-                ctx.set_state("asked", True)
-                ctx.send("and then?")
-
-        back = FunctionExecutor("b", again, accepts=ANY, sends=(str,))
-        return WorkflowBuilder(host, name="w").edge(host, back).edge(back, host).build()
-
     async def script(desk: Desk) -> None:
         run = desk.run
         await paused_before(desk, 3)
@@ -119,7 +109,49 @@ def test_what_an_agent_remembers_is_changed(on_loop: OnLoop) -> None:
         assert run.branches[1].note == "conversation changed at 2"
         run.ask_conversation("b", asked.append)
 
-    on_desk(on_loop, graph, script)
+    on_desk(on_loop, lambda: _two_turns(client), script)
+
+
+def _two_turns(client: ScriptedClient) -> Graph:
+    host = AgentHost(Agent("a", client), "a", session=Session("s"))
+
+    async def again(data: Any, ctx: Context) -> None:
+        if ctx.get_state("asked") is None:
+            ctx.set_state("asked", True)
+            ctx.send("and then?")
+
+    back = FunctionExecutor("b", again, accepts=ANY, sends=(str,))
+    return WorkflowBuilder(host, name="w").edge(host, back).edge(back, host).build()
+
+
+@pytest.mark.parametrize("what", ["conversation", "node"])
+def test_a_reset_agent_begins_a_new_conversation_on_a_fork(on_loop: OnLoop, what: Reset) -> None:
+    client = ScriptedClient(["first", "second", "third"])
+
+    async def script(desk: Desk) -> None:
+        run = desk.run
+        await paused_before(desk, 3)
+        run.reset("a", what)
+        run.change_conversation("a", [])
+        assert not run.resets, "a changed conversation is not begun anew"
+        run.reset("a", what)
+        run.reset("a", None)
+        assert not run.resets
+        run.reset("a", what)
+        assert dict(run.resets) == {"a": what}
+        run.run("go")
+        await until(lambda: run.state is S.COMPLETED, 15)
+        assert [m.text for m in client.requests[1].messages] == ["and then?"]
+        assert (run.branches[1].note, dict(run.resets)) == (f"{what} reset at 2", {})
+        await run_again(run)
+        assert [m.text for m in client.requests[2].messages] == ["go", "first", "and then?"], "the original stays"
+
+    async def run_again(run: Any) -> None:
+        second = next(c.checkpoint for c in run.checkpoints if c.branch == run.branches[0].branch and c.superstep == 2)
+        run.fork(second, {})
+        await until(lambda: len(client.requests) == 3 and run.state is S.COMPLETED, 15)
+
+    on_desk(on_loop, lambda: _two_turns(client), script)
 
 
 def test_the_result_of_a_held_tool_is_given_and_no_model_is_asked_again(on_loop: OnLoop) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from studio.agents.messages import assistant, user
-from studio.checkpoints import Checkpoint, QueuedMessage
+from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
 from studio.checkpoints.usage import Weight
 from studio.debugger.details import details_of
-from studio.debugger.forks import EditProblem, state_value
+from studio.debugger.forks import EditProblem, QueueEdits, fork_checkpoint, state_value
 from studio.engine.values import Record
 
 
@@ -33,3 +33,36 @@ def test_typed_values_of_state() -> None:
     assert state_value("k", '{"x": 2}', Record("P", {"x": 1})) == Record("P", {"x": 2})
     with pytest.raises(EditProblem, match="“k” holds data"):
         state_value("k", "not json", 1)
+
+
+def _forked(edits: QueueEdits) -> Checkpoint:
+    talk = {"id": "s", "messages": [user("Hello")]}
+    executors = {
+        "writer": {"cache": (user("waits"),), "session": talk},
+        "editor": {"session": talk},
+        "host": {"buffer": [user("waits")], "session": {"id": "t", "messages": []}, "emit": True, "calls": {"c": 1}},
+    }
+    requests = (PendingRequest("r", "host", "ok?", "str"), PendingRequest("q", "writer", "ok?", "str"))
+    return fork_checkpoint(Checkpoint("c", executors=executors, requests=requests), edits, id="f", run="r", created=0.0)
+
+
+def test_a_reset_conversation_leaves_what_waits_and_holds_for_all_who_share_it() -> None:
+    found = _forked(QueueEdits().with_reset("writer", "conversation").with_reset("host", "conversation"))
+    assert found.executors == {
+        "writer": {"cache": (user("waits"),)},
+        "editor": {},
+        "host": {"buffer": [user("waits")], "calls": {"c": 1}},
+    }
+    assert [r.id for r in found.requests] == ["r", "q"]
+
+
+def test_a_reset_node_is_as_new_and_asks_nothing_any_more() -> None:
+    found = _forked(QueueEdits().with_reset("host", "node"))
+    assert (found.executors["host"], [r.id for r in found.requests]) == ({}, ["q"])
+    assert QueueEdits().with_reset("host", "node").note(2) == "node reset at 2"
+
+
+def test_a_changed_conversation_holds_for_all_who_share_it() -> None:
+    found = _forked(QueueEdits().with_conversation("writer", (assistant("Bye"),)))
+    for node in ("writer", "editor"):
+        assert found.executors[node]["session"]["messages"] == [assistant("Bye")]

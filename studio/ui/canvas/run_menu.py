@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from studio.debugger.breakpoints import Breakpoint
-from studio.document.model import AgentNode, JoinNode
+from studio.document.model import AgentNode, JoinNode, RunnerNode
 from studio.ui.text import tr
 
 if TYPE_CHECKING:
+    from studio.bridge.run_model import RunModel
+    from studio.debugger.forks import Reset
     from studio.ui.canvas.view import CanvasView
 
 
@@ -38,6 +40,10 @@ def add_run_entries(view: CanvasView, made: Entries, node_id: str) -> None:
         return
     if isinstance(node, AgentNode) and run.can("edit")[0]:
         made.add(tr("Change its conversation…"), partial(selection.command_requested.emit, "conversation", node_id))
+    if isinstance(node, AgentNode | RunnerNode) and run.can("edit")[0]:
+        begins = run.resets.get(node_id)
+        for reset, text in _resets():
+            made.check(text, partial(_reset, run, node_id, reset), begins == reset)
     overrides, setup = run.setup.overrides, run.setup
     made.check(tr("Mute: pass the input on"), lambda on: setup.mute(node_id, on=on), node_id in overrides.muted, "M")
     made.check(tr("Pin the last reply"), lambda _on: run.toggle_pin(node_id), node_id in overrides.pins, "P")
@@ -48,6 +54,17 @@ def add_run_entries(view: CanvasView, made: Entries, node_id: str) -> None:
             text = tr("{tool} (mocked)").format(tool=tool) if tool in overrides.mocks else tool
             made.add(text, partial(selection.command_requested.emit, "mock", tool))
         made.close()
+
+
+def _resets() -> tuple[tuple[Reset, str], ...]:
+    return (
+        ("conversation", tr("Reset its conversation")),
+        ("node", tr("Reset the node")),
+    )
+
+
+def _reset(run: RunModel, node: str, reset: Reset, on: bool) -> None:
+    run.reset(node, reset if on else None)
 
 
 def add_edge_breakpoints(view: CanvasView, made: Entries, line_id: str) -> None:

@@ -50,6 +50,36 @@ class DrawingBar(_Bar):
         self.setVisible(bool(names))
 
 
+class ResetBar(_Bar):
+    """Who begins anew when the run goes on, and the way to take it back. Hidden while nobody does."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        self.take_back = Button(theme, tr("Take back"), "undo", small=True)
+        super().__init__(theme, "wait_s", self.take_back, parent)
+        self._workspace: Workspace | None = None
+        self.take_back.clicked.connect(self._on_take_back_clicked)
+
+    def show_resets(self, workspace: Workspace | None) -> None:
+        """Shows what is reset in a run."""
+        self._workspace = workspace
+        resets = workspace.run.resets if workspace is not None else {}
+        if workspace is not None:
+            workflow, words = workspace.document.workflow, []
+            for node, what in resets.items():
+                text = (
+                    tr("{name} begins a new conversation.") if what == "conversation" else tr("{name} begins as new.")
+                )
+                words.append(text.format(name=name_of(workflow, node)))
+            self._text.set_text(" ".join([*words, tr("The run goes on as a fork.")]))
+        self.setVisible(bool(resets))
+
+    def _on_take_back_clicked(self) -> None:
+        if self._workspace is not None:
+            run = self._workspace.run
+            for node in tuple(run.resets):
+                run.reset(node, None)
+
+
 class ToolBar(_Bar):
     """A held tool call, and the way to give its result instead of running it. Hidden otherwise."""
 

@@ -15,7 +15,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.breakpoints import Breakpoint, Breakpoints, words
 from studio.document.conditions import describe
 from studio.document.model import Workflow
-from studio.ui.debug.drawing_bar import DrawingBar, ToolBar
+from studio.ui.debug.drawing_bar import DrawingBar, ResetBar, ToolBar
 from studio.ui.debug.places import node_of, place_name
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.debug.setup_list import SetupList
@@ -67,8 +67,9 @@ class DebugPanel(Panel):
         self.setup_list = SetupList(theme)
         self.tool_bar = ToolBar(theme)
         self.tool_bar.give.clicked.connect(partial(self._command, "tool_result"))
-        outer.addWidget(self.drawing_bar)
-        outer.addWidget(self.tool_bar)
+        self.reset_bar = ResetBar(theme)
+        for bar in (self.drawing_bar, self.tool_bar, self.reset_bar):
+            outer.addWidget(bar)
         outer.addWidget(self._heading)
         outer.addWidget(self._breakpoint_stack)
         outer.addWidget(self.setup_list)
@@ -159,6 +160,7 @@ class DebugPanel(Panel):
         self.inject_button.setVisible(changeable)
         self.state_button.setVisible(changeable)
         self.tool_bar.show_call(workspace)
+        self.reset_bar.show_resets(workspace)
         self.setup_list.show_setup(workspace)
         differs = workspace.run.drawing_differs if workspace is not None else ()
         self.drawing_bar.show_names(differs)

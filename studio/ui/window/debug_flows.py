@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from studio.agents.messages import Message
 from studio.debugger.overrides import Mock
 from studio.document.lines import name_of, pairs
-from studio.document.model import AgentNode
+from studio.document.model import AgentNode, RunnerNode
 from studio.ui.context import ContextPanel
 from studio.ui.dialogs.messages import inform
 from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
+    from studio.debugger.forks import Reset
     from studio.ui.main_window import MainWindow
 
 
@@ -155,6 +157,16 @@ def _conversation(window: MainWindow, page: WorkflowPage, node: str) -> None:
     run.ask_conversation(node, show)
 
 
+def _reset(window: MainWindow, page: WorkflowPage, node: str, *, what: Reset) -> None:
+    """The node begins anew when the run goes on; asked for once more, it goes on as it was."""
+    run, document = page.workspace.run, page.workspace.document.workflow
+    if isinstance(document.node(node), AgentNode | RunnerNode):
+        run.reset(node, None if run.resets.get(node) == what else what)
+    else:
+        name = name_of(document, node)
+        inform(window.theme, window, tr("{name} cannot be reset.").format(name=name), tr("It remembers nothing."))
+
+
 def _tool_result(window: MainWindow, page: WorkflowPage, _item: str) -> None:
     from studio.ui.debug.value_dialog import ValueDialog
 
@@ -260,6 +272,8 @@ _COMMANDS: Mapping[str, Callable[[MainWindow, WorkflowPage, str], None]] = {
     "inject": _inject,
     "state": _state,
     "conversation": _conversation,
+    "reset_conversation": partial(_reset, what="conversation"),
+    "reset_node": partial(_reset, what="node"),
     "tool_result": _tool_result,
     "failure": _failure,
     "why_asked": _why_asked,

@@ -159,6 +159,8 @@ def _debug(window: MainWindow) -> dict[str, Function]:
     return {
         "run.run_to": _on_node(window, "run_to"),
         "run.run_from": _on_node(window, "run_from"),
+        "run.reset_conversation": _on_node(window, "reset_conversation"),
+        "run.reset_node": _on_node(window, "reset_node"),
         "run.step_back": on_page(window, lambda page: page.workspace.run.step_back()),
         "run.step_forward": on_page(window, lambda page: page.workspace.run.step_forward()),
         "run.make_test": on_page(window, partial(make_test, window)),

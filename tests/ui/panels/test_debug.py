@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
+from studio.debugger.forks import QueueEdits
 from studio.debugger.overrides import Mock
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
@@ -190,3 +191,16 @@ def test_a_changed_drawing_is_said_and_applied(show: Show, workspace: Workspace,
     assert panel.drawing_bar.isVisible()
     panel.drawing_bar.apply.click()
     assert run.calls == [("apply_drawing",)]
+
+
+def test_who_begins_anew_is_said_and_taken_back(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(DebugPanel, 216, 500)
+    assert not panel.reset_bar.isVisible()
+    run.state, run._edits = RunState.PAUSED, QueueEdits(resets={"writer": "conversation", "market": "node"})
+    run.state_changed.emit()
+    assert panel.reset_bar.isVisible()
+    told = panel.reset_bar._text.plain
+    assert told == "Writer begins a new conversation. Market research begins as new. The run goes on as a fork."
+    run.reset = lambda node, what: run.calls.append(("reset", node, what))  # type: ignore[method-assign]
+    panel.reset_bar.take_back.click()
+    assert run.calls == [("reset", "writer", None), ("reset", "market", None)]
