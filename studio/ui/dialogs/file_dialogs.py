@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -43,9 +44,20 @@ def choose_test(parent: QWidget, suggestion: Path, chosen: Callable[[Path], None
     return choose_new(parent, tr("Save test as"), suggestion, chosen, tr("Tests of workflows (*.test.json)"))
 
 
-def choose_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
-    """Asks for a folder."""
-    dialog = _dialog(parent, title, folder)
+class _NewFolderDialog(QFileDialog):
+    """A folder that is typed and not there yet is made: Qt's own dialog would only say that it is not found."""
+
+    def accept(self) -> None:
+        for path in map(Path, self.selectedFiles()):
+            if not path.exists() and path.parent.is_dir():
+                with suppress(OSError):  # then the dialog says that there is no such folder
+                    path.mkdir()
+        super().accept()
+
+
+def choose_new_folder(parent: QWidget, title: str, folder: Path, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Asks for a folder to write to; one that is not there yet is made, if the one around it is there."""
+    dialog = _prepared(_NewFolderDialog(parent, title, str(folder)))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     return _opened(dialog, chosen)
@@ -91,7 +103,10 @@ def with_suffix(path: Path) -> Path:
 
 
 def _dialog(parent: QWidget, title: str, folder: Path) -> QFileDialog:
-    dialog = QFileDialog(parent, title, str(folder))
+    return _prepared(QFileDialog(parent, title, str(folder)))
+
+
+def _prepared(dialog: QFileDialog) -> QFileDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setObjectName("file_dialog")
     return dialog

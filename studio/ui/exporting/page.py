@@ -14,7 +14,7 @@ from studio.files import FileProblem, differing, write_project
 from studio.proof.words import TITLES
 from studio.settings import trust
 from studio.settings.preferences import read_preferences
-from studio.ui.dialogs.file_dialogs import choose_folder
+from studio.ui.dialogs.file_dialogs import choose_new_folder
 from studio.ui.dialogs.messages import Choice, ask, show_problem
 from studio.ui.exporting.checks import ChecksPanel
 from studio.ui.exporting.code_view import CodeView
@@ -349,7 +349,7 @@ class ExportPage(DocumentPage):
     def _on_write_clicked(self) -> None:
         path = self.workspace.document.path if self.workspace is not None else None
         start = path.parent if path is not None else Path.home()
-        choose_folder(self, tr("Write the project to a folder"), start, self.write_to)
+        choose_new_folder(self, tr("Write the project to a folder"), start, self.write_to)
 
     def write_to(self, folder: Path) -> None:
         """Writes the project; asks first if files in the folder would be replaced by different ones."""

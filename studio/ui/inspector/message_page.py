@@ -263,14 +263,19 @@ def trail(workspace: Workspace, view: QueuedView) -> list[tuple[str, str, str, s
     now = by_id.get(view.message)
     source, superstep = view.source, now.superstep if now is not None else 0
     seen: set[tuple[str, int]] = set()
+    branch = next((b for b in run.branches if b.branch == run.branch), None)
+    input_text = branch.input_text if branch is not None else ""
     while source and (source, superstep) not in seen:
+        purpose = now.purpose if now is not None else view.purpose
+        if purpose == "input" and input_text:
+            break  # the input has its own row
         seen.add((source, superstep))
         node = workflow.node(source)
         text = now.text if now is not None else view.text
         steps.append(
             (
                 node.kind if node else "agent",
-                source_name(workflow, source, now.purpose if now is not None else view.purpose),
+                source_name(workflow, source, purpose),
                 text,
                 str(superstep) if superstep else tr("entry"),
             )
@@ -280,7 +285,6 @@ def trail(workspace: Workspace, view: QueuedView) -> list[tuple[str, str, str, s
         if now is None:
             break
         source, superstep = now.source, now.superstep
-    branch = next((b for b in run.branches if b.branch == run.branch), None)
-    if branch is not None and branch.input_text:
-        steps.append(("human_input", tr("Input"), branch.input_text, tr("entry")))
+    if input_text:
+        steps.append(("human_input", tr("Input"), input_text, tr("entry")))
     return list(reversed(steps))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLa
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import ENDED
 from studio.document.lines import name_of
 from studio.ui.requests.card import ApprovalCard, RequestCard, make_card
 from studio.ui.requests.values import MISSING, Wrong
@@ -110,7 +111,11 @@ class RequestsPanel(Panel):
         return ready
 
     def send_answers(self) -> None:
-        """Sends what is ready; shows what is missing in the others."""
+        """Sends what is ready; shows what is missing in the others. After a stop: has it asked again."""
+        if self._is_over():
+            if self.workspace is not None:
+                self.workspace.run.retry()
+            return
         ready = self.answers()
         for key, card in self.cards.items():
             if key not in ready:
@@ -158,8 +163,16 @@ class RequestsPanel(Panel):
             holder.hide()
             holder.deleteLater()
 
+    def _is_over(self) -> bool:
+        """Whether the run ended, stopped by the user or failed, before these answers."""
+        return self.workspace is not None and self.workspace.run.state in ENDED
+
     def _sentence(self, workspace: Workspace) -> str:
         requests = workspace.run.requests
+        if self._is_over():
+            return tr(
+                "The run ended before your answer. Asking again goes on from its last checkpoint as a new branch."
+            )
         names = list(dict.fromkeys(name_of(workspace.document.workflow, r.node) for r in requests))
         if len(names) == 1:
             count = len(requests)
@@ -179,6 +192,14 @@ class RequestsPanel(Panel):
         self._show_ready()
 
     def _show_ready(self) -> None:
+        over = self._is_over()
+        self.send.setText(tr("Ask again") if over else tr("Send answers"))
+        self._ready.setVisible(not over)
+        if over and self.workspace is not None:
+            allowed, why = self.workspace.run.can("retry")
+            self.send.setEnabled(allowed)
+            self.send.setToolTip(why)
+            return
         ready, total = len(self.answers()), len(self.cards)
         self._ready.setText(tr("{ready} of {total} ready").format(ready=ready, total=total))
         self.send.setEnabled(ready > 0)

@@ -38,7 +38,7 @@ class RunPanel(Panel):
         row.setContentsMargins(0, 0, 0, 0)
         self._stack = QStackedWidget(self)
         row.addWidget(self._stack)
-        self._empty = EmptyText(theme, tr("No run yet. Press F5 to run with the input above."))
+        self._empty = EmptyText(theme, self._nothing_shown())
         self._stack.addWidget(self._empty)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
@@ -137,6 +137,7 @@ class RunPanel(Panel):
         self.failure.show_failure(workspace)
         self.retries.show_waits(workspace)
         if workspace is None or not self._has_run(workspace):
+            self._empty.label.setText(self._nothing_shown())
             self._shown = 0
             self.lanes.clear()
             self._stack.setCurrentIndex(0)
@@ -147,6 +148,11 @@ class RunPanel(Panel):
         self._show_list()
         self._show_right(anew=anew)
         self._run_timer()
+
+    def _nothing_shown(self) -> str:
+        if self.workspace is not None and self.workspace.run.checkpoints:
+            return tr("Press F5 for a new run, or select a checkpoint below to go on with an earlier one.")
+        return tr("No run yet. Press F5 to run with the input above.")
 
     def _has_run(self, workspace: Workspace) -> bool:
         run = workspace.run
@@ -198,6 +204,8 @@ class RunPanel(Panel):
         if update.invocations:
             self.lanes.refresh(update.invocations)
             self.search.refresh()
+        if update.checkpoints and self._stack.currentIndex() == 0:
+            self._empty.label.setText(self._nothing_shown())
 
     def _touches(self, update: RunUpdate) -> bool:
         return bool(update.supersteps) or update.queued or update.requests or self._shows_outputs(update)

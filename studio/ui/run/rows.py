@@ -93,7 +93,7 @@ def title(workflow: Workflow, views: Sequence[InvocationView]) -> str:
     """Who ran: "Planner", "Research ×3" for members of a frame, "Writer + 2" otherwise."""
     nodes = [v.node for v in views]
     if not nodes:
-        return tr("nothing ran")
+        return tr("no node took a message")
     distinct = list(dict.fromkeys(nodes))
     if len(distinct) == 1:
         name = name_of(workflow, nodes[0])

@@ -295,6 +295,8 @@ class TimelinePanel(Panel):
 
     def _show_resume(self) -> None:
         track = self._unfinished()
+        if track is None:
+            self._let_go_of_focus(self.resume_button)
         self.resume_button.setVisible(track is not None)
         if track is not None and self.workspace is not None:
             waits = track.state == "waiting"
@@ -305,6 +307,8 @@ class TimelinePanel(Panel):
                 if waits
                 else tr("Go on with {branch} of run {number} from its last checkpoint")
             )
+            if not allowed:
+                self._let_go_of_focus(self.resume_button)
             self.resume_button.setText(tr("Answer…") if waits else tr("Resume"))
             self.resume_button.set_icon_name("hand" if waits else "own:play")
             self.resume_button.setEnabled(allowed)
@@ -315,8 +319,15 @@ class TimelinePanel(Panel):
         chosen = self._chosen()
         for button, command in ((self.restore_button, "restore"), (self.fork_button, "fork")):
             why = self.why_not(command, chosen)
+            if why:
+                self._let_go_of_focus(button)
             button.setEnabled(not why)
             button.setToolTip(why)
+
+    def _let_go_of_focus(self, button: Button) -> None:
+        """Before a button goes: Qt would give its focus to the next field, wherever in the window that is."""
+        if button.hasFocus():
+            self.view.setFocus()
 
     def why_not(self, command: str, checkpoint: str | None) -> str:
         """Why a command does not apply to a checkpoint; "" if it does."""

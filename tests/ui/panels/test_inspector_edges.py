@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
+from studio.bridge.run_views import MessageView, QueuedView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
@@ -16,7 +17,7 @@ from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.checkpoint_page import CheckpointPage
 from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.inspector.edge_pages import DirectPage, FanOutPage, SwitchPage
-from studio.ui.inspector.message_page import MessagePage
+from studio.ui.inspector.message_page import MessagePage, trail
 from studio.ui.inspector.rule_rows import RuleGroup, RuleRow, flat, grouped, parsed, written
 from studio.ui.theme import Theme
 from tests.ui.panels.fake_run import TECH, FakeRun, paused
@@ -217,6 +218,23 @@ def test_a_queued_message_is_kept_or_dropped(show: Show, workspace: Workspace, r
     page.keep.click()
     page.drop_button.click()
     assert run.calls == [("edit_queued", "q2", f"New: {TECH}"), ("drop_queued", "q2")]
+
+
+def test_the_way_of_a_message_names_the_input_once(workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    run.branches[0].input_text = "Grid storage"
+    run.messages[:] = [
+        MessageView("m0", "internal:planner", None, 0, "text", "Grid storage", None, "delivered",
+                    [("start", "planner", True, "")], purpose="input"),
+        MessageView("q2", "planner", None, 1, "response", "Three topics", None),
+    ]  # fmt: skip
+    steps = trail(workspace, QueuedView("q2", "planner", None, ("e",), "response", "Three topics", None))
+    assert [(name, text, where) for _, name, text, where in steps] == [
+        ("Input", "Grid storage", "entry"),
+        ("Planner", "Three topics", "1"),
+    ]
+    asked = QueuedView("m0", "internal:planner", "planner", (), "text", "Grid storage", None, purpose="input")
+    assert [step[1] for step in trail(workspace, asked)] == ["Input"]
 
 
 def test_a_message_cannot_be_edited_while_the_run_runs(show: Show, workspace: Workspace, run: FakeRun) -> None:

@@ -13,6 +13,7 @@ from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
 from studio.bridge.request_views import last_approved
 from studio.bridge.run_views import RequestView
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
 from studio.engine.events import RequestAnswered
 from studio.ui.requests import RequestsPanel
 from studio.ui.requests.arguments import arguments_of
@@ -304,3 +305,32 @@ def test_a_call_that_a_person_runs_shows_its_arguments(
     qtbot.addWidget(card)
     assert "Cover it?" in [prose.plain for prose in card.findChildren(Prose)]
     assert card.subtitle.plain == "Call that you run · superstep 6"
+
+
+def test_after_a_stop_the_form_says_so_and_asks_again(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    panel = show(RequestsPanel)
+    run.requests.append(question())
+    run.state = RunState.WAITING
+    run.tell(requests=True)
+    qtbot.keyClicks(panel.cards["r1"].field.editor, "Yes")
+    run.state = RunState.CANCELLED
+    run.state_changed.emit()
+    assert panel._intro.plain.startswith("The run ended before your answer.")
+    assert panel.send.text() == "Ask again"
+    panel.send.click()
+    assert run.calls == [("retry",)]
+    run.state = RunState.WAITING
+    run.state_changed.emit()
+    assert panel.send.text() == "Send answers"
+    panel.send.click()
+    assert run.calls[1:] == [("answer", {"r1": "Yes"})]
+
+
+def test_after_a_stop_with_nothing_to_go_on_from_it_says_why(show: Show, run: FakeRun) -> None:
+    panel = show(RequestsPanel)
+    run.allowed["retry"] = "No checkpoint was saved."
+    run.requests.append(question())
+    run.state = RunState.CANCELLED
+    run.tell(requests=True)
+    assert not panel.send.isEnabled()
+    assert panel.send.toolTip() == "No checkpoint was saved."

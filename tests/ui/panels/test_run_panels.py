@@ -12,7 +12,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
-from studio.bridge.run_views import AnswerView, InvocationView, MessageView, OutputView, StreamPiece, SuperstepView
+from studio.bridge.run_views import (
+    AnswerView,
+    CheckpointView,
+    InvocationView,
+    MessageView,
+    OutputView,
+    StreamPiece,
+    SuperstepView,
+)
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.edits import Insert
@@ -72,6 +80,19 @@ def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeR
     lane = panel.lanes.lanes["i1"].view
     qtbot.waitUntil(lambda: [b.text for b in lane.text.blocks] == ["Hello"])
     panel.set_workspace(None)
+
+
+def test_earlier_runs_are_mentioned_where_none_is_shown(show: Show, run: FakeRun) -> None:
+    panel = show(RunPanel)
+    assert panel._empty.label.text() == "No run yet. Press F5 to run with the input above."
+    run.checkpoints.append(CheckpointView("m0", "main", None, "input", 0, 0.0))
+    run.tell(checkpoints=True)
+    assert panel._empty.label.text().startswith("Press F5 for a new run, or select a checkpoint")
+
+
+def test_a_superstep_without_invocations_says_what_became_of_its_messages(workspace: Workspace, run: FakeRun) -> None:
+    run.supersteps.append(SuperstepView(1, 0.0, 0.1))
+    assert next(row.title for row in rows(workspace, 1.0)) == "no node took a message"
 
 
 def test_lanes_of_a_superstep_appear_one_by_one_and_stay(show: Show, workspace: Workspace, run: FakeRun) -> None:

@@ -145,6 +145,27 @@ def test_resume_is_offered_for_what_was_interrupted(show: Show, run: FakeRun, wo
     assert panel.resume_button.geometry().bottom() < 98
 
 
+def test_a_button_that_goes_leaves_its_focus_to_the_tree(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    """Not to the next field of the window: Space would press what is there, such as Save."""
+    paused(run)
+    panel = show(TimelinePanel, 1268, 98)
+    run.state, run.branch, run.here = RunState.IDLE, None, None
+    run.branches[0].state = "interrupted"
+    run.state_changed.emit()
+    panel.activateWindow()
+    for button, ended in ((panel.resume_button, True), (panel.restore_button, False)):
+        panel.view.pick("m1")
+        button.setFocus()
+        qtbot.waitUntil(button.hasFocus)
+        if ended:
+            run.branches[0].state = "finished"
+        else:
+            run.allowed["restore"] = "Wait for the run."
+        run.state_changed.emit()
+        assert not button.isVisible() or not button.isEnabled()
+        assert panel.view.hasFocus()
+
+
 def test_the_page_of_a_checkpoint_names_describes_and_pins_it(
     show: Show, run: FakeRun, workspace: Workspace, qtbot: QtBot
 ) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 from studio.document.model import AgentNode, DirectEdge, Workflow
+from studio.ui.dialogs.file_dialogs import choose_new_folder
 from studio.ui.exporting import ExportPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -99,3 +101,27 @@ def test_one_file_and_what_is_not_as_on_the_canvas(page: ExportPage, qtbot: QtBo
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
     qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
     assert "research_brief/workflow.py" in page.files
+
+
+def test_a_folder_that_is_typed_and_not_there_yet_is_made(qtbot: QtBot, tmp_path: Path) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    chosen: list[Path] = []
+
+    def typed(folder: Path) -> QFileDialog:
+        dialog = choose_new_folder(around, "Write", tmp_path, chosen.append)
+        dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+        field = dialog.findChild(QLineEdit, "fileNameEdit")
+        assert field is not None
+        field.setText(str(folder))
+        return dialog
+
+    typed(tmp_path / "out").accept()
+    assert (tmp_path / "out").is_dir()
+    assert chosen == [tmp_path / "out"]
+    refused = typed(tmp_path / "a" / "b")
+    QTimer.singleShot(0, lambda: [box.close() for box in refused.findChildren(QMessageBox)])
+    refused.accept()
+    assert not (tmp_path / "a").exists(), "a folder around it that is not there is a slip of the pen"
+    refused.reject()
+    assert len(chosen) == 1
