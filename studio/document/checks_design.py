@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from studio.document import templates, types
 from studio.document.checks_conditions import reads_state
@@ -24,9 +23,9 @@ from studio.document.model import (
     TemplateNode,
 )
 from studio.document.problems import Fix, Problem
+from studio.document.state_keys import written_keys
 from studio.document.sure import unsure_sources
 
-_SET = re.compile(r"\bset_state\(\s*(?:key\s*=\s*)?(?:([\"'])(?P<key>(?:\\.|(?!\1).)*)\1\s*[,)]|(?P<other>[^\s)]))")
 _STATE_NAME = re.compile(r"\bstate\s*(?:\.\s*(\w+)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
@@ -88,33 +87,13 @@ def state_problems(facts: Facts) -> Iterator[Problem]:
     keys = {s.key for s in facts.workflow.state if s.initial is None}
     if not keys:
         return
-    written, anything = _written(facts)
+    written, anything = written_keys(facts.workflow)
     if anything:
         return
     for place, field, key, what in _reads(facts):
         if key in keys - written:
             message = f"{what} reads state.{key}, which has no first value and which nothing writes."
             yield Problem("state_never_written", message, place, field, "warning")
-
-
-def _written(facts: Facts) -> tuple[set[str], bool]:
-    """The keys that code sets, and whether some code sets a key that is only known when it runs."""
-    texts = [m.source for m in facts.workflow.modules]
-    texts += [n.body for n in facts.workflow.nodes if isinstance(n, FunctionNode | JoinNode)]
-    texts += [n.context_filter for n in facts.workflow.nodes if isinstance(n, AgentNode)]
-    keys: set[str] = set()
-    anything = any(n.kind == "set_variable" for n in facts.workflow.nodes)
-    for text in texts:
-        found, open_key = _keys_in(text)
-        keys |= found
-        anything = anything or open_key
-    return keys, anything
-
-
-@lru_cache(maxsize=512)
-def _keys_in(code: str) -> tuple[frozenset[str], bool]:
-    found = list(_SET.finditer(code))
-    return frozenset(m["key"] for m in found if m["key"] is not None), any(m["other"] for m in found)
 
 
 def _reads(facts: Facts) -> Iterator[tuple[str, str, str, str]]:

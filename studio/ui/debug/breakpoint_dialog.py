@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 from studio.bridge.workspace import Workspace
 from studio.debugger.breakpoints import BUDGETS, Breakpoint, Kind, moments, problem
 from studio.document.conditions import Condition
-from studio.ui.debug.places import KIND_WORDS, places
+from studio.document.state_keys import state_keys
+from studio.ui.debug.places import KIND_WORDS, TYPED, places
 from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -86,6 +87,7 @@ class BreakpointDialog(QDialog):
         self._field(tr("Stop at"), self.kind)
         self.place = ComboBox(self._theme)
         self.place.currentIndexChanged.connect(self._on_place_changed)
+        self.place.editTextChanged.connect(self._on_place_typed)
         self._place_field = self._field(tr("Where"), self.place)
         self.when = QWidget()
         self._when_row = QHBoxLayout(self.when)
@@ -133,7 +135,7 @@ class BreakpointDialog(QDialog):
         outer.addLayout(row)
 
     def _paths(self) -> list[str]:
-        keys = [f"state.{key.key}" for key in self._workspace.document.workflow.state]
+        keys = [f"state.{key}" for key in state_keys(self._workspace.document.workflow)]
         return [*_PATHS, *keys]
 
     # --------------------------------------------------------------------------------------------------- showing
@@ -161,12 +163,23 @@ class BreakpointDialog(QDialog):
         self._place_field.setVisible(bool(found))
         self.place.blockSignals(True)
         self.place.clear()
+        self._make_typed()
         for place, name in found:
             self.place.addItem(name, place)
         if found and self.place.findData(self._now.place) < 0:
-            self.place.addItem(tr("{place} (not drawn)").format(place=self._now.place), self._now.place)
+            words = (
+                self._now.place if self._now.kind in TYPED else tr("{place} (not drawn)").format(place=self._now.place)
+            )
+            self.place.addItem(words.format(place=self._now.place), self._now.place)
         self.place.setCurrentIndex(max(0, self.place.findData(self._now.place)))
         self.place.blockSignals(False)
+
+    def _make_typed(self) -> None:
+        """A name can be typed where not all places are in the drawing: a key that code makes, a tool of a server."""
+        if self._now.kind in TYPED:
+            self.place.make_editable(tr(TYPED[self._now.kind]))
+        else:
+            self.place.setEditable(False)
 
     def _show_moments(self) -> None:
         known = moments(self._now.kind)
@@ -197,6 +210,12 @@ class BreakpointDialog(QDialog):
 
     def _on_place_changed(self) -> None:
         self._now = replace(self._now, place=self.place.currentData() or "")
+
+    def _on_place_typed(self, text: str) -> None:
+        """A name of the list stands for its place, any other for itself."""
+        typed = text.strip()
+        listed = self.place.findText(typed, Qt.MatchFlag.MatchFixedString | Qt.MatchFlag.MatchCaseSensitive)
+        self._now = replace(self._now, place=self.place.itemData(listed) or "" if listed >= 0 else typed)
 
     def _on_moments_edited(self, when: Any) -> None:
         self._now = replace(self._now, when=when)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from studio.debugger.breakpoints import Breakpoint, Kind
 from studio.document.lines import lines, name_of
 from studio.document.model import AgentNode, NodeBase, SubWorkflowNode, Workflow
+from studio.document.state_keys import state_keys
 from studio.ui.text import tr
 
 KIND_WORDS: tuple[tuple[Kind, str], ...] = (
@@ -33,6 +34,9 @@ _EVERY = {
     "repeats": "Every tool",
 }
 
+TYPED = {"state": "A key that code sets", "tool": "A tool, also of an MCP server", "repeats": "A tool"}
+"""Kinds whose places are not all in the drawing, so that a name can be typed; with what stands in the empty field."""
+
 
 def places(workflow: Workflow, kind: Kind) -> list[tuple[str, str]]:
     """(place, what people call it); empty for a kind that has no place."""
@@ -47,7 +51,7 @@ def places(workflow: Workflow, kind: Kind) -> list[tuple[str, str]]:
     elif kind in ("tool", "repeats"):
         found += [(tool.name, tool.name) for tool in workflow.tools]
     else:
-        found += [(key.key, key.key) for key in workflow.state]
+        found += [(key, key) for key in state_keys(workflow)]
     return found
 
 

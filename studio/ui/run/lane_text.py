@@ -68,6 +68,13 @@ class LaneText:
         """Height of everything."""
         return self.blocks[-1].top + self.blocks[-1].height if self.blocks else 0
 
+    @property
+    def last_line(self) -> int:
+        """Where the last line begins: there stands the caret. A gap may follow it."""
+        if not self.blocks:
+            return 0
+        return self.blocks[-1].top + max(0, len(self.blocks[-1].lines) - 1) * self.line
+
     def set_fonts(self, text_font: QFont, code_font: QFont, line: int = LINE, box: int = BOX) -> None:
         """Other fonts, heights of a line and a box: everything is laid out again."""
         self.fonts = LaneFonts(text_font, code_font)

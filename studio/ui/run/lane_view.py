@@ -276,10 +276,10 @@ class LaneView(QAbstractScrollArea):
         if changed is None and caret == self._caret:
             return
         self._caret = caret
-        last = self.text.height - self.text.line
+        last = self.text.last_line
         # The line where the caret was, too: what is scrolled along is not painted again.
         dirty = min(last if changed is None else changed, self._caret_line)
-        self._caret_line = max(0, last)
+        self._caret_line = last
         self._fit()
         area = self.viewport().rect()
         top = dirty - self.verticalScrollBar().value()

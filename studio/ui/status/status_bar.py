@@ -91,6 +91,8 @@ class StatusBar(QStatusBar):
             row.addWidget(label)
         right.setLayout(row)
         self.addWidget(left, 1)
+        self._left = left
+        self.messageChanged.connect(self._on_message_changed)
         self.addPermanentWidget(right)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
@@ -146,6 +148,10 @@ class StatusBar(QStatusBar):
     def show_privacy(self, text: str) -> None:
         """Where model calls go."""
         self.privacy.setText(text)
+
+    def _on_message_changed(self, text: str) -> None:
+        # Qt hides what stands here only while the window is seen: a message from before would lie on the words.
+        self._left.setVisible(not text)
 
     def _on_theme_changed(self) -> None:
         self._problems_shown = None

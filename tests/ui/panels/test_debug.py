@@ -14,6 +14,7 @@ from studio.debugger.forks import QueueEdits
 from studio.debugger.overrides import Mock
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
+from studio.document.edits import SetFields
 from studio.ui.debug import DebugPanel
 from studio.ui.debug.breakpoint_dialog import BreakpointDialog
 from studio.ui.widgets.buttons import Button
@@ -120,6 +121,34 @@ def test_a_breakpoint_is_made_in_the_dialog(show: Show, workspace: Workspace, ru
     assert [(r.name, r.note, r.look) for r in panel.breakpoint_model.rows] == [  # type: ignore[union-attr]
         ("Writer", "after · from hit 3 on · logs “got {text}”", "log")
     ]
+
+
+def test_a_key_that_only_code_sets_is_offered_and_any_other_can_be_typed(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    """Nobody has to declare shared state to stop when it changes, and a server's tools are not in the document."""
+    body = "ctx.set_state('rounds', 1)\nresult = data"
+    workspace.document.execute(SetFields("nodes", "publisher", {"call": "", "body": body}), "Code")
+    panel = show(DebugPanel, 216, 500)
+    panel.add()
+    dialog = dialog_of(panel, qtbot)
+    dialog.kind.setCurrentIndex(dialog.kind.findData("state"))
+    assert dialog.place.findData("rounds") > 0
+    dialog.place.setCurrentIndex(dialog.place.findData("rounds"))
+    assert dialog.breakpoint.place == "rounds"
+    dialog.place.setFocus()
+    dialog.place.lineEdit().selectAll()
+    qtbot.keyClicks(dialog.place, "totals")
+    assert (dialog.breakpoint.kind, dialog.breakpoint.place) == ("state", "totals")
+    dialog.kind.setCurrentIndex(dialog.kind.findData("node"))
+    assert not dialog.place.isEditable()
+    dialog.kind.setCurrentIndex(dialog.kind.findData("tool"))
+    assert (dialog.place.currentText(), dialog.breakpoint.place) == ("Every tool", "")
+    dialog.place.lineEdit().selectAll()
+    qtbot.keyClicks(dialog.place, "files_read")
+    dialog.save.click()
+    (made,) = run.setup.breakpoints
+    assert (made.kind, made.place) == ("tool", "files_read")
 
 
 def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:

@@ -107,6 +107,21 @@ def stream(lane: LaneView, view: InvocationView, words: int) -> None:
     lane.refresh()
 
 
+def test_nothing_is_left_of_the_caret_when_an_invocation_ends(lane: LaneView, view: InvocationView) -> None:
+    """A gap may follow the last line: what is painted again begins at the line where the caret stood."""
+    view.pieces += [StreamPiece("error", "cancelled")]
+    lane.refresh()
+    where = lane.text.last_line
+    assert where == lane.text.blocks[-1].top < lane.text.height - lane.text.line
+    view.status = "cancelled"
+    repainted: list[QRect] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lane.viewport(), "update", repainted.append)
+        lane.refresh()
+    assert len(repainted) == 1
+    assert repainted[0].top() <= where
+
+
 def test_follows_the_end_until_one_scrolls_up(lane: LaneView, view: InvocationView, qtbot: QtBot) -> None:
     bar = lane.verticalScrollBar()
     stream(lane, view, 200)

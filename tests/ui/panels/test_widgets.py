@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from studio.ui.status.status_bar import StatusBar
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import ComboBox
 from studio.ui.widgets.chips_field import ChipsField
@@ -122,3 +123,21 @@ def test_a_field_to_type_in_stays_beside_the_dot_in_another_theme(qtbot: QtBot, 
     box.setStyleSheet("QComboBox { color: red }")
     QApplication.processEvents()
     assert line.x() == 26
+
+
+def test_a_message_from_before_the_window_is_seen_takes_the_place_of_the_words(qtbot: QtBot, theme: Theme) -> None:
+    """Qt hides the words only when a message comes while they are seen: here it comes before."""
+    bar = StatusBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_counts("6 nodes")
+    bar.showMessage("Unsaved work was found")
+    bar.resize(600, 24)
+    bar.show()
+    qtbot.waitExposed(bar)
+    assert not bar.counts.isVisible()
+    bar.clearMessage()
+    assert bar.counts.isVisible()
+    bar.showMessage("Saved")
+    assert not bar.counts.isVisible()
+    bar.clearMessage()
+    assert bar.counts.isVisible()
