@@ -225,8 +225,8 @@ FILE = (
     Action("file.export_picture", "Export picture…", "File", 2, "", why_not=on_workflow,
            hint="Save the drawing as PNG, SVG, Mermaid or Graphviz DOT"),
     Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
-    Action("file.map_providers", "Map providers…", "File", 3, "", why_not=to_edit,
-           hint="Use providers of this computer in place of those that the workflow names and you do not have"),
+    Action("file.map_providers", "Map providers and tools…", "File", 3, "", why_not=to_edit,
+           hint="Choose what stands here for the providers, models and tools that a workflow from elsewhere names"),
     Action("app.settings", "Settings…", "File", 4, "settings", ("Ctrl+,",)),
     Action("app.quit", "Quit", "File", 5, "", ("Ctrl+Q",)),
 )  # fmt: skip

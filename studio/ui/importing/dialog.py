@@ -223,9 +223,9 @@ class ImportDialog(QDialog):
             self.look()
 
     def _on_open_clicked(self) -> None:
-        if self._found is not None:
-            self.taken.emit(self._found)
-            self.accept()
+        if (found := self._found) is not None:
+            self.accept()  # first: what is opened may ask in a dialog of its own
+            self.taken.emit(found)
 
 
 class _Preview(QWidget):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from studio.ui.text import tr
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
+    from studio.importers import Imported
     from studio.ui.main_window import MainWindow
 
 
@@ -108,8 +110,18 @@ class Pages:
         page = self._window.page
         interpreter = page.workspace.document.workflow.interpreter if page is not None else None
         dialog = ImportDialog(self._window.theme, file, interpreter or "", self._window)
-        dialog.taken.connect(self._window.files.new_from_import)
+        dialog.taken.connect(self._take_import)
         dialog.open()
+
+    def _take_import(self, found: Imported) -> None:
+        """Opens what was imported; what it names from elsewhere is mapped in one step."""
+        from studio.ui.dialogs.provider_sheet import is_needed
+
+        self._window.files.new_from_import(found)
+        page = self._window.page
+        asked = QApplication.activeModalWidget() is not None  # opening a workflow asks for unknown profiles itself
+        if found.before is None and page is not None and not asked and is_needed(page.workspace):
+            self.map_providers(page, {e.item for e in found.report.entries if e.code == "model_unmapped"})
 
     def show_comparison(self, page: WorkflowPage, a: str, b: str) -> None:
         """Two branches or checkpoints in a tab of their own; a tab of the same two is shown again."""
@@ -127,15 +139,16 @@ class Pages:
         made.title_changed.connect(lambda: window.tabs.describe(made, made.title, False, made.title))
         made.view.setFocus()
 
-    def map_providers(self, page: WorkflowPage) -> None:
-        """The sheet for providers that a workflow names and this computer does not have."""
-        from studio.ui.dialogs.provider_sheet import ProviderSheet, unknown_names
+    def map_providers(self, page: WorkflowPage, unmapped: Collection[str] = ()) -> None:
+        """The sheet for what a workflow names and this computer does not have: providers, models, tools without code.
+        ``unmapped``: ids of nodes whose provider an import found not to be available."""
+        from studio.ui.dialogs.provider_sheet import ProviderSheet, is_needed
 
         window = self._window
-        if not unknown_names(page.workspace):
-            window.say(tr("Every provider that this workflow names is set up."))
+        if not is_needed(page.workspace):
+            window.say(tr("Every provider that this workflow names is set up, and every tool has its code."))
             return
-        sheet = ProviderSheet(window.theme, page.workspace, window)
+        sheet = ProviderSheet(window.theme, page.workspace, window, unmapped)
         sheet.settings_requested.connect(partial(self.show_settings, "providers"))
         sheet.open()
 

@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
+from studio.document.model import AgentNode
 from studio.export import export_project
 from studio.files import loads, write_project
 from studio.importers import Imported
 from studio.settings.places import resource
+from studio.settings.profiles import Profile, Profiles, write_profiles
+from studio.ui.dialogs.provider_sheet import ProviderSheet
 from studio.ui.importing import ImportDialog
+from studio.ui.main_window import MainWindow
 from studio.ui.theme import Theme
 from studio.ui.window.drops import _is_foreign
 from tests.waiting import until
@@ -134,6 +138,54 @@ async def test_changes_of_an_exported_project_are_an_edit_list(opened: Opened, t
     assert dialog.found.edits
     assert "1 change was made in the code since it was exported." in dialog.said.text()
     assert dialog.found.before == flow
+
+
+async def test_models_and_tools_are_mapped_in_one_step(make_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+    write_profiles(Profiles().with_profile(Profile("Gateway", "openai", "https://x.example/v1", model="gpt-4o-mini")))
+    window = make_window()
+    window.show()
+    qtbot.waitExposed(window)
+    window.pages.show_import(SAMPLES / "flowise" / "01_two_models.json")
+    dialog = window.findChild(ImportDialog)
+    assert dialog is not None
+    await read(dialog)
+    dialog._open.click()
+    sheet = window.findChild(ProviderSheet)
+    assert sheet is not None
+    assert sheet.model_boxes["gpt-4o-mini"].currentText() == "Gateway, asked for gpt-4o-mini"
+    box = sheet.tool_boxes["calculator"]
+    assert box.currentText() == "I answer each call by hand"
+    box.setCurrentText("Nothing: agents lose the tool")
+    page = window.page
+    assert page is not None
+    document = page.workspace.document
+    before = document.workflow
+    sheet.accept()
+    agents = [node for node in document.workflow.nodes if isinstance(node, AgentNode)]
+    assert ("Gateway", "gpt-4o-mini") in {(a.profile, a.model) for a in agents}
+    assert {a.tools for a in agents} == {()}
+    assert document.workflow.tools == ()
+    document.undo_stack.undo()
+    assert document.workflow == before
+
+
+async def test_a_model_without_its_provider_is_answered_by_that_of_the_run(
+    make_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.show()
+    qtbot.waitExposed(window)
+    window.pages.show_import(SAMPLES / "n8n" / "04_loop_over_items.json")
+    dialog = window.findChild(ImportDialog)
+    assert dialog is not None
+    await read(dialog)
+    dialog._open.click()
+    sheet = window.findChild(ProviderSheet)
+    assert sheet is not None
+    assert sheet.model_boxes["claude"].currentText() == "The provider of the run, its own model"
+    sheet.accept()
+    assert window.page is not None
+    assert [n.model for n in window.page.workspace.document.workflow.nodes if isinstance(n, AgentNode)] == [None]
 
 
 def test_what_is_foreign(tmp_path: Path) -> None:
