@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
@@ -16,6 +16,9 @@ from studio.ui.widgets.labels import Elided, Prose
 
 _SHORT = 160
 """Characters of the input that are shown; the details have all."""
+
+_MOST = 84
+"""Height up to which the sentence takes room from the lanes: three lines and what led to it."""
 
 
 class FailureBar(QWidget):
@@ -58,6 +61,7 @@ class FailureBar(QWidget):
         if workspace is not None and failed:
             run = workspace.run
             self.text.set_text(run.sentence)
+            self.text.setToolTip(run.sentence)
             self.retry.setVisible(run.can("retry")[0])
             seen = (run.branch, run.events_gone + len(run.events))
             if seen != self._seen:
@@ -84,6 +88,22 @@ class FailureBar(QWidget):
         self.show_place.setToolTip(
             tr("Go to the node and there to {field}").format(field=title.lower() or tr("its form"))
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_room()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._keep_room()
+        return done
+
+    def _keep_room(self) -> None:
+        """In a low panel the way out at the end of the sentence would be the first to go."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(min(layout.heightForWidth(self.width()), self._theme.length(_MOST)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
@@ -49,6 +49,28 @@ def test_the_bar_says_where_with_which_input_and_asks_to_go_there(
     qtbot.mouseClick(bar.show_place, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(bar.details, Qt.MouseButton.LeftButton)
     assert asked == [("failure", ""), ("failure_details", "")]
+
+
+def test_a_low_panel_leaves_the_whole_sentence(theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
+    """The way out stands at its end."""
+    around = QWidget()
+    qtbot.addWidget(around)
+    column = QVBoxLayout(around)
+    column.setContentsMargins(0, 0, 0, 0)
+    bar, lanes = FailureBar(theme), QWidget()
+    lanes.setMinimumHeight(40)
+    column.addWidget(bar)
+    column.addWidget(lanes, 1)
+    fail(run)
+    run.sentence = "The provider cannot be reached. Check the address in the profile, then retry from here. " * 2
+    bar.show_failure(workspace)
+    around.resize(900, 60)
+    around.show()
+    qtbot.waitUntil(lambda: bar.text.height() >= bar.text.heightForWidth(bar.text.width()) > 20)
+    assert bar.text.toolTip() == run.sentence
+    run.sentence *= 20
+    bar.show_failure(workspace)
+    qtbot.waitUntil(lambda: bar.minimumHeight() == theme.length(84))  # the lanes are not pushed away
 
 
 def test_without_a_log_only_the_sentence_is_shown(
