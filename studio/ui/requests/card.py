@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
 from studio.agents.messages import ApprovalRequest, ToolCall
@@ -46,6 +46,10 @@ class RequestCard(QFrame):
 
     def show_errors(self) -> None:
         """Shows what is wrong or missing."""
+
+    def focus_first(self) -> None:
+        """Puts the focus where the answer is given."""
+        self.setFocus()
 
     @property
     def node_name(self) -> str:
@@ -111,6 +115,7 @@ class QuestionCard(RequestCard):
 
     def __init__(self, theme: Theme, workspace: Workspace, view: RequestView) -> None:
         super().__init__(theme, workspace, view)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is typed belongs into the form
         title = tr("{name} asks you").format(name=self.node_name)
         if view.kind == "call" and isinstance(view.data, ToolCall):
             title = tr("{name} wants the result of {tool}").format(name=self.node_name, tool=view.data.name)
@@ -140,6 +145,13 @@ class QuestionCard(RequestCard):
         """What the call says: without it nobody can give its result."""
         for name, value in arguments_of(call.arguments).items():
             self.column.addWidget(argument_row(self.theme, name, value))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.focus_first()
+        event.accept()
+
+    def focus_first(self) -> None:
+        self.field.focus_first()
 
     def draft(self) -> object:
         return self.field.value()

@@ -130,7 +130,7 @@ class RequestsPanel(Panel):
     def focus_first(self) -> None:
         """Puts the focus on the first card."""
         for card in self.cards.values():
-            card.setFocus()
+            card.focus_first()
             return
 
     def _make_footer(self) -> QWidget:

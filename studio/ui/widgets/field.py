@@ -146,7 +146,9 @@ class Field(QWidget):
         self._note.hide()
         self._note.fix_requested.connect(self.fix_requested)
         layout.addWidget(self._note)
-        editor.setAccessibleName(title)
+        for named in (editor, editor.focusProxy()):  # the proxy has the focus: a screen reader reads its name
+            if named is not None:
+                named.setAccessibleName(title)
 
     @property
     def hint(self) -> str:

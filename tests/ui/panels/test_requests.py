@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
 from studio.bridge.request_views import last_approved
@@ -75,6 +75,22 @@ def test_a_text_is_sent(show: Show, run: FakeRun, qtbot: QtBot) -> None:
     panel.send.click()
     assert run.calls == [("answer", {"r1": "Yes, in one chapter"})]
     panel.set_workspace(None)
+
+
+def test_the_focus_of_a_question_is_in_its_form(show: Show, run: FakeRun, qtbot: QtBot) -> None:
+    """By the key that goes to the open request, and by a click beside the field: nothing that is typed is lost."""
+    panel = show(RequestsPanel)
+    run.requests.append(question())
+    run.tell(requests=True)
+    panel.activateWindow()
+    card = panel.cards["r1"]
+    panel.focus_first()
+    qtbot.waitUntil(card.field.editor.hasFocus)
+    panel.setFocus()
+    assert not card.field.editor.hasFocus()
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(20, 12))
+    qtbot.waitUntil(card.field.editor.hasFocus)
+    assert card.field.editor.accessibleName() == "Answer"
 
 
 def test_drafts_survive_updates_and_send_together(show: Show, run: FakeRun, qtbot: QtBot) -> None:
