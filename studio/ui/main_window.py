@@ -381,7 +381,8 @@ class MainWindow(QMainWindow):
         page.canvas.prefer(self.preferences)
         page.fit_soon()
         if self.isVisible():
-            self.pages.map_providers_if_needed(page)
+            # The dialog that a file was chosen in is still in front in this turn of the loop.
+            QTimer.singleShot(0, page, partial(self.pages.map_providers_if_needed, page))
 
     def _on_files_closing(self, page: WorkflowPage) -> None:
         """What shows the same workflow goes with it."""

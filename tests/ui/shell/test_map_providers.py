@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from studio.document.model import AgentNode, Workflow
+from studio.files import write_workflow
 from studio.settings.profiles import Profile, Profiles, write_profiles
 from studio.ui.dialogs.provider_sheet import ProviderSheet
 from studio.ui.main_window import MainWindow
@@ -21,6 +23,29 @@ FLOW = Workflow(
 )
 
 
+def shown_sheet(window: MainWindow, qtbot: QtBot) -> ProviderSheet:
+    qtbot.waitUntil(lambda: any(s.isVisible() for s in window.findChildren(ProviderSheet)), timeout=20_000)
+    return next(s for s in window.findChildren(ProviderSheet) if s.isVisible())
+
+
+def test_the_sheet_comes_after_the_dialog_that_the_file_was_chosen_in(
+    make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "elsewhere.workflow.json"
+    write_workflow(FLOW, file)
+    window = make_window()
+    window.show()
+    qtbot.waitExposed(window)
+    window.files.ask_open()
+    qtbot.waitUntil(lambda: window.findChild(QFileDialog) is not None, timeout=20_000)
+    dialog = window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.setDirectory(str(tmp_path))
+    dialog.selectFile(str(file))
+    dialog.accept()
+    assert list(shown_sheet(window, qtbot).boxes) == ["Team gateway", "nobody"]
+
+
 def test_the_sheet_opens_with_the_workflow_and_is_one_step(
     make_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:
@@ -29,9 +54,7 @@ def test_the_sheet_opens_with_the_workflow_and_is_one_step(
     window.show()
     qtbot.waitExposed(window)
     page = window.files._show(FLOW, None)
-    sheet = window.findChild(ProviderSheet)
-    assert sheet is not None
-    assert sheet.isVisible()
+    sheet = shown_sheet(window, qtbot)
     assert {n: b.currentText() for n, b in sheet.boxes.items()} == {
         "Team gateway": "team gateway",
         "nobody": "The one chosen for the run",
