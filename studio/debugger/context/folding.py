@@ -71,6 +71,8 @@ class ContextFolder:
         self.records: dict[str, ContextRecord] = {}
         self.requests: list[Request] = []
         self.sent: dict[str, Sent] = {}
+        self.kept: dict[tuple[str, str], list[Sent]] = {}
+        """What joins keep, by edge and target, in the order of delivery: not the order in which it was sent."""
         self.pending: dict[str, str] = {}
         """Open requests to a person, with the node that asked."""
         self.written: list[tuple[str, Item]] = []
@@ -301,6 +303,9 @@ class ContextFolder:
             sent.outcomes.append((event.edge, event.target, "" if event.delivered else event.reason))
             if event.delivered:
                 self._arrived.setdefault(event.target, []).append(sent)
+                self.kept.pop((event.edge, event.target), None)
+            elif event.reason == "buffered":
+                self.kept.setdefault((event.edge, event.target), []).append(sent)
 
     def _output_yielded(self, event: ev.OutputYielded) -> None:
         record = self.records.get(event.invocation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, pairwise
 
-from studio.debugger.context.folding import ContextFolder, Request, Sent
+from studio.debugger.context.folding import ContextFolder, Request
 from studio.debugger.context.items import ContextRecord, Finding, Item, same
 from studio.debugger.context.rules import short
 from studio.debugger.context.words import counted, finding
@@ -39,8 +39,9 @@ def _reaches(run: ContextFolder, request: Request, senders: dict[str, set[str]])
 
 
 def _says(record: ContextRecord) -> bool:
+    """Whether it gave a person something: an output, a reply, or a question, whose answer is a request of its own."""
     spoken = any(i.text and i.original == "assistant" and i.plain for i in record.explicit_out)
-    return bool(record.shown) or spoken
+    return bool(record.shown) or spoken or any(i.role == "ask" for i in record.explicit_out)
 
 
 def unanswered(run: ContextFolder) -> Iterator[Finding | None]:
@@ -177,20 +178,11 @@ def residue(run: ContextFolder) -> Iterator[Finding | None]:
     """W10: a join keeps messages at the end of the run."""
     if not run.idle:
         return
-    kept: dict[tuple[str, str], list[Sent]] = {}
-    for sent in run.sent.values():
-        for edge, target, reason in sent.outcomes:
-            waiting = kept.setdefault((edge, target), [])
-            if reason == "buffered":
-                waiting.append(sent)
-            elif not reason:
-                waiting.clear()
-    for (_, target), waiting in kept.items():
-        if waiting:
-            names = ", ".join(dict.fromkeys(name_of(run.document, sent.source) for sent in waiting))
-            many = counted(len(waiting), "message", "messages")
-            text = f"{name_of(run.document, target)} still keeps {many} from {names}."
-            yield finding("W10", waiting[-1].record, text, tuple(waiting[-1].items), node=target)
+    for (_, target), waiting in run.kept.items():
+        names = ", ".join(dict.fromkeys(name_of(run.document, sent.source) for sent in waiting))
+        many = counted(len(waiting), "message", "messages")
+        text = f"{name_of(run.document, target)} still keeps {many} from {names}."
+        yield finding("W10", waiting[-1].record, text, tuple(waiting[-1].items), node=target)
 
 
 def _last(run: ContextFolder, node: str) -> ContextRecord | None:

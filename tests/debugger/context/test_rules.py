@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from studio.agents.messages import (
@@ -19,7 +20,7 @@ from studio.agents.session import Session
 from studio.debugger.context.inspection import Inspection
 from studio.document.agent_options import TurnTokenSettings
 from studio.document.model import AgentNode
-from studio.engine import Context, WorkflowBuilder
+from studio.engine import Context, FunctionExecutor, WorkflowBuilder
 from studio.engine import events as ev
 from studio.engine.hosts.turn_routing import ChatStart
 from studio.engine.values import TurnToken
@@ -110,6 +111,17 @@ async def test_w3_not_if_somebody_down_the_line_answers_or_a_person_is_asked() -
     inspection = await inspected(drawn(code("ask")), WorkflowBuilder(asks, name="t").build(), "Send it")
     assert inspection.run.pending
     assert not of(inspection, "W3")
+
+
+async def test_w3_a_question_to_a_person_is_a_reply_but_its_answer_wants_one_too() -> None:
+    asks = function("ask", lambda data, ctx: ctx.request("Which one?", str), accepts=str)
+    plan = WorkflowBuilder(asks, name="t").build()
+    inspection, events = Inspection(drawn(code("ask"))), list[ev.Event]()
+    asked = await plan.run("Send it", events=events)
+    await plan.run(answers={asked.requests[0].id: "The second, by Friday"}, events=events)
+    for event in events:
+        inspection.fold(event)
+    assert [finding.text for finding in of(inspection, "W3")] == ["Nobody answered “The second, by Friday”."]
 
 
 # ------------------------------------------------------------------------------------------------------------ W4
@@ -296,6 +308,30 @@ async def test_w10_a_join_keeps_what_one_source_sent() -> None:
 
 async def test_w10_not_if_the_join_was_complete() -> None:
     assert not of(await w10(both=True), "W10")
+
+
+async def test_w10_not_if_the_join_was_complete_whoever_was_ready_first() -> None:
+    """A join takes its sources in their order; here the first of them was ready last."""
+    right_sent = asyncio.Event()
+
+    async def left(data: str, ctx: Context) -> None:
+        await right_sent.wait()
+        ctx.send(data)
+
+    def right(data: str, ctx: Context) -> None:
+        ctx.send(data)
+        right_sent.set()
+
+    start = function("start", lambda data, ctx: ctx.send(data), accepts=str, sends=(str,))
+    a = FunctionExecutor("left", left, accepts=str, sends=(str,), yields=())
+    b = function("right", right, accepts=str, sends=(str,))
+    join = function("join", lambda data, ctx: ctx.yield_output("+".join(data)), accepts=list)
+    plan = WorkflowBuilder(start, name="t").fan_out(start, [a, b]).fan_in([a, b], join).build()
+    nodes = [code(id) for id in ("start", "left", "right", "join")]
+    document = drawn(*nodes, edges=[("start", "left"), ("start", "right")], joins=[(("left", "right"), "join")])
+    inspection = await inspected(document, plan, "go")
+    assert [sent.source for sent in inspection.run.sent.values()][-2:] == ["right", "left"]
+    assert not of(inspection, "W10")
 
 
 # ----------------------------------------------------------------------------------------------------- W11, W12
