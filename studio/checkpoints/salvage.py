@@ -4,6 +4,8 @@ read. The copy takes nothing new, so that nobody goes on without noticing what i
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import sqlite3
 import struct
 import tempfile
@@ -28,7 +30,20 @@ _TABLES = {
     "document": "", "mark": "", "setting": "", "discard": "number", "discarded": "",
 }  # fmt: skip
 """Tables by the column whose numbers find their rows; "" for tables that are read from front to back alone."""
+_ONE_BY_ONE = 256
+"""So many rows behind damage are tried each; then the steps grow, up to:"""
 _LARGEST_STEP = 1 << 20
+_CHECKPOINTS = frozenset({"entry", "origin"})
+"""Tables without which a checkpoint cannot be put together."""
+_WORDS = {
+    "run": "branches",
+    "event": "parts of what happened in the runs",
+    "large": "long texts",
+    "document": "drawings of earlier runs",
+    "mark": "names, notes and pins",
+    "setting": "rules of what is kept",
+}
+"""What else is missing when a table could not be copied as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +61,12 @@ class Lost:
             return "Nothing of it can be read."
         text = f"{self.runs} {'branch' if self.runs == 1 else 'branches'} and {self.readable} "
         text += f"{'checkpoint' if self.readable == 1 else 'checkpoints'} can be read"
-        return f"{text}; {self.checkpoints} are lost." if self.checkpoints else f"{text}."
+        if _CHECKPOINTS.intersection(self.tables):  # what could say how many there were is gone, too
+            text += f"; {f'at least {self.checkpoints}' if self.checkpoints else 'others'} are lost"
+        elif self.checkpoints:
+            text += f"; {self.checkpoints} {'is' if self.checkpoints == 1 else 'are'} lost"
+        parts = [words for table, words in _WORDS.items() if table in self.tables]
+        return f"{text}. Missing as well: {', '.join(parts)}." if parts else f"{text}."
 
 
 class SalvagedStore(SqliteStore):
@@ -206,7 +226,7 @@ def _copy_table(damaged: sqlite3.Connection, made: sqlite3.Connection, table: st
     names, marks = ", ".join(shared), ", ".join("?" * len(shared))
     whole = True
     for row in _rows(damaged, f"SELECT {names} FROM {table}", key, shared.index(key) if key else 0):
-        if row is None:
+        if row is None or (table == "event" and not _is_json(row[shared.index("body")])):
             whole = False
             continue
         try:
@@ -214,6 +234,16 @@ def _copy_table(damaged: sqlite3.Connection, made: sqlite3.Connection, table: st
         except sqlite3.Error:
             whole = False
     return whole
+
+
+def _is_json(body: Any) -> bool:
+    """Whether an entry of a log can be read: SQLite gives a row whose further pages were overwritten as if it were
+    whole."""
+    try:
+        json.loads(body)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _rows(damaged: sqlite3.Connection, query: str, key: str, at: int) -> Iterator[tuple[Any, ...] | None]:
@@ -224,19 +254,36 @@ def _rows(damaged: sqlite3.Connection, query: str, key: str, at: int) -> Iterato
         except sqlite3.Error:
             yield None
         return
-    last, step, end = -(1 << 62), 1, _end(damaged, query, key, at)
+    last, step, missed, end = -(1 << 62), 1, 0, _end(damaged, query, key, at)
     while True:
-        try:
+        with contextlib.suppress(sqlite3.Error):
             for row in damaged.execute(f"{query} WHERE {key} > ? ORDER BY {key}", (last,)):
                 yield row
-                last, step = row[at], 1
+                last, step, missed = row[at], 1, 0
             return
-        except sqlite3.Error:
-            yield None
-            last = max(last, 0) + step
-            step = min(step * 2, _LARGEST_STEP)
-            if last > end:
-                return
+        # Python steps one row ahead: the error of a damaged row hides the whole one before it.
+        found = _next(damaged, query, key, last)
+        if found is not None:
+            yield found
+            last, step, missed = found[at], 1, 0
+            continue
+        yield None
+        missed += 1
+        step = min(step * 2, _LARGEST_STEP) if missed > _ONE_BY_ONE else 1
+        last = max(last, 0) + step
+        if last > end:
+            return
+
+
+def _next(damaged: sqlite3.Connection, query: str, key: str, last: int) -> tuple[Any, ...] | None:
+    """The row behind one, if it can be read."""
+    try:
+        row: tuple[Any, ...] | None = damaged.execute(
+            f"{query} WHERE {key} > ? ORDER BY {key} LIMIT 1", (last,)
+        ).fetchone()
+    except sqlite3.Error:
+        return None
+    return row
 
 
 def _end(damaged: sqlite3.Connection, query: str, key: str, at: int) -> int:

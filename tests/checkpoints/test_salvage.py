@@ -115,3 +115,37 @@ async def test_a_database_of_another_program_without_any_version_gets_no_tables(
     with pytest.raises(UnusableStore, match="another program"):
         SqliteStore(path, CODEC)
     assert _digest(path) == before
+
+
+async def test_what_tells_whose_the_checkpoints_are_is_lost_and_it_says_that_they_are(tmp_path: Path) -> None:
+    path = await _file(tmp_path)
+    connection = sqlite3.connect(path)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name='origin'").fetchone()
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = b"Z" * 4096
+    path.write_bytes(content)
+    store = await salvage(path, CODEC)
+    assert store.lost.sentence() == "2 branches and 0 checkpoints can be read; others are lost."
+    await store.close()
+
+
+@pytest.mark.parametrize("kept", [0, 4])
+async def test_an_event_that_is_cut_in_the_middle_takes_no_other_with_it(tmp_path: Path, kept: int) -> None:
+    """``kept``: with the number of the page that follows SQLite takes the row for whole."""
+    path = await _file(tmp_path)
+    store = SqliteStore(path, CODEC)
+    await store.append_events("two", [{"type": "StateWritten", "value": "w" * 20_000}])
+    await store.append_events("two", [{"type": "StateWritten", "value": "the last one"}])
+    await store.close()
+    content = bytearray(path.read_bytes())
+    page = next(p for p in range(0, len(content), 4096) if content[p + 4 : p + 4096] == b"w" * 4092)
+    content[page + kept : page + 4096] = b'"' * (4096 - kept)
+    path.write_bytes(content)
+    salvaged = await salvage(path, CODEC)
+    texts = [event["value"] for event in await salvaged.load_events("two")]
+    assert texts == [*(f"two {n}" for n in range(MANY // 2)), "the last one"]
+    assert salvaged.lost.sentence() == (
+        f"2 branches and {MANY} checkpoints can be read. Missing as well: parts of what happened in the runs."
+    )
+    await salvaged.close()

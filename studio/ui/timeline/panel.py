@@ -234,9 +234,9 @@ class TimelinePanel(Panel):
 
     def summary(self) -> str:
         """For a folded header: "Run 12 · 9 checkpoints · 2 branches"; "" without any."""
-        if self.workspace is None or not self.workspace.run.checkpoints:
-            return ""
-        run = self.workspace.run
+        run = self.workspace.run if self.workspace is not None else None
+        if run is None or not run.checkpoints:
+            return tr("the file of runs cannot be used") if run is not None and run.file_trouble else ""
         number = next((b.number for b in run.branches if b.branch == run.branch), None)
         shown = counted(len(run.checkpoints), tr("1 checkpoint"), tr("{count} checkpoints"))
         shown += " · " + counted(len(run.branches), tr("1 branch"), tr("{count} branches"))

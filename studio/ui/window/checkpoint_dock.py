@@ -40,6 +40,8 @@ class CheckpointDock(QDockWidget):
         self._folded = False
         self._looked: set[str] = set()
         """Workflows whose earlier runs were looked at for an interrupted one."""
+        self._told: set[str] = set()
+        """What was wrong with files of runs, when the strip was opened to say it."""
         self.setObjectName("dock.checkpoints")
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.header = _Header(theme)
@@ -82,10 +84,12 @@ class CheckpointDock(QDockWidget):
         """Shows the checkpoints of another workflow."""
         if self._workspace is not None:
             self._workspace.run.updated.disconnect(self._on_run_updated)
+            self._workspace.run.upkeep_changed.disconnect(self._on_run_upkeep_changed)
         self._workspace = workspace
         if workspace is not None:
             workspace.run.updated.connect(self._on_run_updated)
-        self.header.set_summary(self._panel.summary())
+            workspace.run.upkeep_changed.connect(self._on_run_upkeep_changed)
+        self._on_run_upkeep_changed()
 
     def _limit(self) -> None:
         height = self.header.sizeHint().height()
@@ -94,6 +98,14 @@ class CheckpointDock(QDockWidget):
     def _on_run_updated(self, _update: object) -> None:
         self.header.set_summary(self._panel.summary())
         self._show_what_was_cut()
+
+    def _on_run_upkeep_changed(self) -> None:
+        """Opens the strip, where the sentence and the way out are, when something is wrong with the file of runs."""
+        self.header.set_summary(self._panel.summary())
+        trouble = self._workspace.run.file_trouble if self._workspace is not None else ""
+        if trouble and trouble not in self._told:
+            self._told.add(trouble)
+            self.set_folded(False)
 
     def _show_what_was_cut(self) -> None:
         """Opens the strip, where *Resume* is, when the earlier runs of a workflow are listed and a crash cut one."""

@@ -189,3 +189,20 @@ def test_a_workflow_without_a_name_is_called_something(window: MainWindow) -> No
     page.workspace.document.execute(SetWorkflow({"name": "  "}), "Rename")
     window.refresh()
     assert window.windowTitle().startswith("Untitled")
+
+
+def test_what_is_wrong_with_the_file_of_runs_is_seen_without_opening_anything(window: MainWindow) -> None:
+    run = window.files.new().workspace.run
+    dock = window.sides.checkpoints
+    dock.set_folded(True)
+    run.file_trouble = "runs.db has version 77 of the format. Update the program to open it."
+    run.upkeep_changed.emit()
+    assert not dock.folded
+    assert not window.sides.timeline.notice.isHidden()
+    assert dock.header.accessibleDescription() == "the file of runs cannot be used"
+    dock.set_folded(True)
+    run.upkeep_changed.emit()
+    assert dock.folded, "somebody who folds it again has read it"
+    window.files.new()
+    assert dock.folded
+    assert dock.header.accessibleDescription() == ""
