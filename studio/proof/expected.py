@@ -26,6 +26,7 @@ from studio.engine.values import Record
 from studio.engine.workflow import Workflow as Graph
 from studio.export.smoke import example
 from studio.proof.model import Outcome, Shape
+from studio.proof.ordering import unordered
 from studio.settings.profiles import OFFLINE_NAME, Profiles
 from studio.settings.secrets import Secrets
 
@@ -173,7 +174,9 @@ def _outcome(events: deque[e.Event], failure: str) -> Outcome:
         noted = _noted(event)
         if noted is not None:
             supersteps[-1].append(noted)
-    return Outcome(tuple(tuple(step) for step in supersteps if step), tuple(outputs), failed)
+    kept = [number for number, step in enumerate(supersteps) if step]
+    loose = {(kept.index(number), node) for number, node in unordered(events)}
+    return Outcome(tuple(tuple(supersteps[number]) for number in kept), tuple(outputs), failed, frozenset(loose))
 
 
 def _output(event: e.OutputYielded, outputs: list[tuple[str, Any]], open_chunks: dict[str, int]) -> bool:

@@ -31,11 +31,14 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run: per superstep (kind, node) in order, outputs as (node, plain value), and what failed as (node, words)."""
+    """A run: per superstep (kind, node) in order, outputs as (node, plain value), and what failed as (node, words).
+
+    ``unordered``: (index of the superstep, node) whose outputs there have no promised order."""
 
     supersteps: tuple[tuple[tuple[str, str], ...], ...]
     outputs: tuple[tuple[str, Any], ...]
     failed: tuple[str, str] | None = None
+    unordered: frozenset[tuple[int, str]] = frozenset()
 
     @property
     def events(self) -> int:
@@ -70,8 +73,8 @@ def shapes_differ(canvas: Shape, code: Shape) -> Difference | None:
 def outcomes_differ(canvas: Outcome, code: Outcome) -> Difference | None:
     """The first difference of two runs.
 
-    Nodes of one superstep run at once, so their events are compared as a bag and outputs in order per node; a message
-    of the framework's own error classes is not compared.
+    Nodes of one superstep run at once, so their events are compared as a bag, and outputs in order per node, where the
+    run of the canvas has an order that is promised; a message of the framework's own error classes is not compared.
     """
     if (canvas.failed is None) != (code.failed is None):
         node, words = canvas.failed or code.failed or ("", "")
@@ -106,10 +109,19 @@ def _outputs_differ(canvas: Outcome, code: Outcome) -> Difference | None:
     for node in nodes:
         here = [value for n, value in canvas.outputs if n == node]
         there = [value for n, value in code.outputs if n == node]
-        if here != there:
+        if here != there and _in_order(here, node, canvas) != _in_order(there, node, canvas):
             shown = (_short(here), _short(there))
             return Difference(f"{node} gave {shown[0]} on the canvas and {shown[1]} in the code.", node)
     return None
+
+
+def _in_order(values: list[Any], node: str, canvas: Outcome) -> list[Any]:
+    """The outputs of a node, sorted within each superstep where their order is not promised."""
+    found: list[Any] = []
+    for number, step in enumerate(canvas.supersteps):
+        part = values[len(found) : len(found) + step.count(("output", node))]
+        found += sorted(part, key=repr) if (number, node) in canvas.unordered else part
+    return found + values[len(found) :]
 
 
 def _short(values: list[Any]) -> str:
