@@ -116,10 +116,17 @@ class ShownRun(QObject):
         return self._views.usage
 
     @property
+    def now(self) -> float:
+        """Seconds of the run's time: its clock while it works, also where a node says nothing for long; else as far as
+        its events tell."""
+        told = self.events[-1].t if len(self.events) else 0.0
+        session = self._session
+        return told if session is None or session.state in (HALTED | ENDED) else max(told, session.clock())
+
+    @property
     def seconds(self) -> float:
-        """How long supersteps worked, waiting for answers and pauses left out; a running one counts as far as its
-        events tell."""
-        now = self.events[-1].t if len(self.events) else 0.0
+        """How long supersteps worked, waiting for answers and pauses left out; a running one counts up to now."""
+        now = self.now
         return sum(step.worked(self.invocations, now) for step in self.supersteps)
 
     @property

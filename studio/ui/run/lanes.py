@@ -26,12 +26,6 @@ _AT_ONCE = 3
 """Lanes that are made in one turn of the loop."""
 
 
-def run_time(workspace: Workspace) -> float:
-    """Seconds of the run's clock, as far as its events tell."""
-    events = workspace.run.events
-    return events[-1].t if len(events) else 0.0
-
-
 def hint(workspace: Workspace, view: InvocationView) -> str:
     """For a node that streams no text: what it sent or yielded, or that it waits."""
     if view.pieces or view.status in ("running", "queued"):
@@ -107,7 +101,7 @@ class LaneHeader(QWidget):
         painter.drawText(QPoint(self.width() - 10 - meta_width, baseline), shown_meta)
 
     def _show_now(self) -> None:
-        shown = (self._view.status, lane_meta(self._view, run_time(self._workspace)))
+        shown = (self._view.status, lane_meta(self._view, self._workspace.run.now))
         if shown != self._shown:
             self._shown = shown
             self.setAccessibleName(f"{self._name}, {shown[0]}, {shown[1]}")
@@ -220,6 +214,12 @@ class Lanes(QScrollArea):
             lane = self.lanes.get(key)
             if lane is not None:
                 lane.refresh()
+
+    def tick(self) -> None:
+        """Time has passed: shows it above what is running."""
+        for lane in self.lanes.values():
+            if lane.invocation.ended is None:
+                lane.header.refresh()
 
     # ------------------------------------------------------------------------------------------------------ find
 

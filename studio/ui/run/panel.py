@@ -10,7 +10,7 @@ from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.run.failure_bar import FailureBar
-from studio.ui.run.lanes import Lanes, run_time
+from studio.ui.run.lanes import Lanes
 from studio.ui.run.outputs import OutputsView
 from studio.ui.run.retry_bar import RetryBar
 from studio.ui.run.rows import outputs_shown, rows
@@ -171,7 +171,7 @@ class RunPanel(Panel):
 
     def _show_list(self) -> None:
         if self.workspace is not None:
-            self.list.show_rows(rows(self.workspace, run_time(self.workspace)), self._shown)
+            self.list.show_rows(rows(self.workspace, self.workspace.run.now), self._shown)
 
     def _show_right(self, *, anew: bool = False) -> None:
         workspace = self.workspace
@@ -242,4 +242,5 @@ class RunPanel(Panel):
         self.retries.show_waits(self.workspace)
         if self.isVisible():
             self._show_list()
+            self.lanes.tick()
         self._run_timer()

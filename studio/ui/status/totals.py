@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
+from studio.debugger.states import RunState
 from studio.ui.paint.numbers import seconds_text
 from studio.ui.theme import Theme
 from studio.ui.widgets.costs import cost_details, cost_words
 from studio.ui.widgets.labels import Chip
 from studio.ui.widgets.sources import usage_words
+
+_TICK = 250
+"""Milliseconds between two times that are shown while a run works."""
+_WORKS = frozenset({RunState.RUNNING, RunState.STEPPING, RunState.PAUSING, RunState.STOPPING})
 
 
 class RunTotals(QWidget):
@@ -28,6 +34,10 @@ class RunTotals(QWidget):
         row.addWidget(self._tokens)
         row.addWidget(self._cost)
         row.addWidget(self._time)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._show)
         self._show()
 
     def set_workspace(self, workspace: Workspace | None) -> None:
@@ -54,3 +64,7 @@ class RunTotals(QWidget):
         for chip, text in ((self._tokens, tokens), (self._cost, cost), (self._time, seconds_text(seconds))):
             if chip.text != text:
                 chip.set_text(text)
+        if run is not None and run.state in _WORKS:  # a node may say nothing for long
+            self._timer.start()
+        else:
+            self._timer.stop()

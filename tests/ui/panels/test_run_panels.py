@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -28,6 +28,8 @@ from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
 from studio.ui.run.rows import rows
+from studio.ui.status.totals import RunTotals
+from studio.ui.theme import Theme
 from studio.ui.toolbar.state_chip import StateChip
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.sources import source_name
@@ -79,6 +81,45 @@ def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeR
     run.stream("i1", "Hello")
     lane = panel.lanes.lanes["i1"].view
     qtbot.waitUntil(lambda: [b.text for b in lane.text.blocks] == ["Hello"])
+    panel.set_workspace(None)
+
+
+class Session:
+    """What the model asks of a session to tell the time."""
+
+    def __init__(self) -> None:
+        self.state, self.time = RunState.RUNNING, 3.0
+
+    def clock(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def session(run: FakeRun) -> Iterator[Session]:
+    made = Session()
+    run._session = made  # type: ignore[assignment]
+    yield made
+    run._session = None
+
+
+def test_the_time_goes_on_while_a_node_says_nothing(
+    show: Show, theme: Theme, workspace: Workspace, run: FakeRun, session: Session, qtbot: QtBot
+) -> None:
+    run.state = RunState.RUNNING
+    run.supersteps.append(SuperstepView(1, 1.0, invocations=["i1"]))
+    run.invocations["i1"] = InvocationView("i1", "publisher", 1, 1.0)
+    panel, totals = show(RunPanel), RunTotals(theme)
+    qtbot.addWidget(totals)
+    totals.set_workspace(workspace)
+    header = panel.lanes.lanes["i1"].header
+    session.time = 9.0
+    qtbot.waitUntil(lambda: header.accessibleName().endswith("8.0 s"))
+    qtbot.waitUntil(lambda: totals._time.text == "8.0 s")
+    assert panel.list.model.rows[0].time == "8.0 s"
+    session.state = RunState.PAUSED
+    assert run.now == 0.0, "as far as its events tell: this one has none"
+    run.state = RunState.PAUSED
+    totals.set_workspace(None)
     panel.set_workspace(None)
 
 
