@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+_BETWEEN = str.maketrans(dict.fromkeys(":›>/", " "))
+"""What people put between a menu and its entry: "theme: dark", "theme > dark"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -31,7 +34,7 @@ class Found:
 def ranked(entries: Sequence[Entry], typed: str) -> list[Found]:
     """The entries that have the typed letters in order, best first. Starts of words count most, then runs of letters;
     entries that do not apply come last. Nothing typed: all, in their order."""
-    words = typed.casefold().split()
+    words = typed.casefold().translate(_BETWEEN).split()
     found: list[tuple[tuple[bool, int, int], Found]] = []
     for order, entry in enumerate(entries):
         marks = _marks(entry.text, words) if words else ()

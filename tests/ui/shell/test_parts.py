@@ -308,6 +308,9 @@ def test_what_does_not_apply_comes_last_and_nothing_typed_shows_all() -> None:
     assert [f.entry.text for f in ranked(entries, "stop")] == ["Stop server", "Stop"]
     assert len(ranked(entries, "")) == 2
     assert ranked(entries, "xyz") == []
+    dark = Entry("Dark", lambda: None, "Theme")
+    for typed in ("theme: dark", "Theme > dark", "theme › Dark"):
+        assert [f.entry for f in ranked([*entries, dark], typed)] == [dark]
 
 
 # ---- display
