@@ -158,7 +158,7 @@ class RequestView:
 class OutputView:
     """An output of the run. One that is streamed grows; its parts are joined when somebody reads it."""
 
-    __slots__ = ("_data", "_grown", "_parts", "cut_off", "intermediate", "node", "order", "superstep")
+    __slots__ = ("_data", "_grown", "_parts", "_streamed", "cut_off", "intermediate", "node", "order", "superstep")
 
     def __init__(
         self,
@@ -174,6 +174,7 @@ class OutputView:
         """It is of a superstep that failed or was stopped: not a result of the run."""
         self._parts = [text]
         self._data = data
+        self._streamed = isinstance(data, AgentUpdate)
         self._grown: tuple[str | None] | None = None
 
     def grow(self, text: str, author: str | None) -> None:
@@ -183,8 +184,9 @@ class OutputView:
 
     @property
     def final(self) -> bool:
-        """Whether it counts as a result of the run."""
-        return not self.intermediate and not self.cut_off
+        """Whether it counts as a result of the run: a stream that so far has only asked for tools is none."""
+        said = not self._streamed or any(self._parts)
+        return said and not self.intermediate and not self.cut_off
 
     @property
     def text(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from studio.agents.messages import AgentUpdate, Text, Usage
+from studio.agents.messages import AgentUpdate, Text, ToolCall, Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.refusals import Refusals
@@ -131,6 +131,19 @@ def test_chunks_of_a_streamed_output_are_joined_when_read() -> None:
     [output] = views.outputs
     assert output.data == AgentUpdate((Text("one two three"),), author="Writer")
     assert output.text == "one two three"
+
+
+def test_a_stream_that_only_asked_for_tools_is_no_result_yet() -> None:
+    views = RunViews()
+    call = AgentUpdate((ToolCall("c1", "look", "{}"),), author="Writer")
+    views.fold(ev.OutputYielded(0.0, 1, "writer", "i1", call))
+    views.fold(ev.OutputYielded(0.0, 1, "writer", "i1", call))
+    [output] = views.outputs
+    assert not output.final
+    views.fold(ev.OutputYielded(0.1, 1, "writer", "i1", AgentUpdate((Text("done"),), author="Writer")))
+    assert (output.final, output.text) == (True, "done")
+    views.fold(ev.OutputYielded(0.2, 1, "writer", "i2", ""))
+    assert views.outputs[-1].final, "an empty text that a node gave is one"
 
 
 def test_what_a_failed_superstep_gave_is_no_result() -> None:
