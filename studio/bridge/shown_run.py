@@ -106,6 +106,12 @@ class ShownRun(QObject):
         return self._session.held_by if self._session is not None else frozenset()
 
     @property
+    def held_nodes(self) -> tuple[str, ...]:
+        """The drawn nodes whose invocations wait at a breakpoint or a step: what else the queue led to has run."""
+        held = self._session.held if self._session is not None else ()
+        return tuple(dict.fromkeys(one.node.split("/")[0] for one in held))
+
+    @property
     def events_gone(self) -> int:
         """How many events are older than :attr:`events` goes back."""
         return self._views.events.gone

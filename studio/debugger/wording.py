@@ -115,13 +115,15 @@ def state_sentence(
             return failure or "Failed"
 
 
-_ON = "breakpoint on "
+_SHARED = {"breakpoint on ": "breakpoint on ", "next is ": "next are "}
+"""How words of one hold begin, and those of several that begin alike."""
 
 
 def _together(holds: Sequence[str]) -> str:
-    """Several plain breakpoints share their words."""
-    if all(text.startswith(_ON) for text in holds):
-        return f"{_ON}{_listed([text.removeprefix(_ON) for text in holds])}"
+    """Several plain breakpoints, or nodes that a step comes to next, share their words."""
+    for one, several in _SHARED.items():
+        if len(holds) > 1 and all(text.startswith(one) for text in holds):
+            return f"{several}{_listed([text.removeprefix(one) for text in holds])}"
     return _listed(holds)
 
 

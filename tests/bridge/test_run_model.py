@@ -14,6 +14,7 @@ from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.states import RunState
 from studio.document.model import AgentNode, DirectEdge, Workflow
 from studio.engine import Workflow as Graph
+from studio.engine import WorkflowBuilder
 
 from tests.bridge.conftest import OnLoop
 from tests.debugger.graphs import CODEC, Asker, Plan, agent, chain, last, until, upper
@@ -123,6 +124,29 @@ def test_tokens_stream_into_the_lane_of_their_invocation(on_loop: OnLoop) -> Non
         assert [o.text for o in desk.run.outputs] == ["one two three", "done"]
 
     on_desk(on_loop, graph, script)
+
+
+def test_in_the_middle_of_a_superstep_the_nodes_that_wait_are_told(on_loop: OnLoop) -> None:
+    """One of three parallel nodes ran: the others are next, not all that the queue led to."""
+
+    def graph() -> Graph:
+        left, middle, right, start = upper("left"), upper("middle"), upper("right"), upper("start")
+        return WorkflowBuilder(start, name="wide").fan_out(start, [left, middle, right]).build()
+
+    async def script(desk: Desk) -> None:
+        desk.run.step("go")
+        await desk.reach(S.PAUSED)
+        assert desk.run.held_nodes == ()
+        desk.run.step("go")
+        await until(lambda: desk.run.sentence == "Paused before superstep 2", 5)
+        desk.run.step_node("go")
+        await until(lambda: desk.run.held_nodes == ("middle", "right"), 5)
+        await until(lambda: desk.run.sentence == "Paused before superstep 2 — next are middle and right", 5)
+        desk.run.run("go")
+        await desk.reach(S.COMPLETED)
+        assert desk.run.held_nodes == ()
+
+    assert on_desk(on_loop, graph, script).problems == []
 
 
 def test_step_shows_the_queue_as_chips_and_an_edit_of_it_makes_a_fork(on_loop: OnLoop) -> None:

@@ -180,6 +180,8 @@ def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:
     if run.state != RunState.PAUSED:
         return {}
     text = tr("next: superstep {n}").format(n=run.next_superstep)
+    if run.held_nodes:  # in the middle of a superstep, part of which may have run
+        return dict.fromkeys(run.held_nodes, text)
     targets: set[str] = {q.target for q in run.queued if q.target}
     for message in run.queued:
         for edge in message.edges:

@@ -311,7 +311,7 @@ class CanvasScene(QGraphicsScene):
         if update.queued or update.supersteps or update.messages:
             touched |= {i for i, item in self.drawn.items() if _waits(item)}
             if self.workspace is not None:
-                touched |= next_steps(self.line_layer.lines, self.workspace.run).keys()
+                touched |= next_steps(self.line_layer.lines, self.workspace.run).keys() & self.drawn.keys()
         return touched
 
     # ---- look

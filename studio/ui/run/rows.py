@@ -124,8 +124,8 @@ def _bar(view: InvocationView, start: float, before: float, whole: float, now: f
 
 def _next(workspace: Workspace) -> Row:
     run, workflow = workspace.run, workspace.document.workflow
-    names: list[str] = []
-    for queued in run.queued:
+    names = [name_of(workflow, node) for node in run.held_nodes]
+    for queued in run.queued if not names else ():
         names += target_names(workflow, queued.target, queued.edges)
     distinct = list(dict.fromkeys(names))
     who = ", ".join(distinct[:2]) + (f" + {len(distinct) - 2}" if len(distinct) > 2 else "")

@@ -103,6 +103,16 @@ def test_what_the_start_sends_is_for_the_start_node(qapp: QApplication) -> None:
     assert set(next_steps(Lines(lines(workflow)), run)) == {"a"}
 
 
+def test_in_the_middle_of_a_superstep_only_what_waits_is_next(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workflow = flow()
+    run = waiting(workflow, message("chat_start", TurnToken(True)))
+    monkeypatch.setattr(FakeRun, "held_nodes", ("c", "d"))
+    run.next_superstep = 3
+    assert next_steps(Lines(lines(workflow)), run) == {"c": "next: superstep 3", "d": "next: superstep 3"}
+
+
 def test_nodes_that_a_run_adds_have_names() -> None:
     workflow = flow()
     names = {i: name_of(workflow, i) for i in ("chat_start", "a_d", "fi:to:c", "sw", "a_b", "unknown")}

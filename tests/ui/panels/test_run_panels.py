@@ -52,6 +52,14 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
     assert (round(left, 2), round(width, 2), token) == (0.43, 0.47, "done")
 
 
+def test_what_is_next_in_the_middle_of_a_superstep_is_what_waits(
+    workspace: Workspace, run: FakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused(run)
+    monkeypatch.setattr(FakeRun, "held_nodes", ("writer",))
+    assert [(r.title, r.time) for r in rows(workspace, 39.1)][-1] == ("Writer", "next · 3 messages")
+
+
 def test_a_breakpoint_inside_a_superstep_is_one_row(show: Show, workspace: Workspace, run: FakeRun) -> None:
     paused(run)
     run.supersteps.append(SuperstepView(4, 39.1, answers=[AnswerView("r1", "planner", "approved", "submit_plan")]))
