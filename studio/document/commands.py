@@ -15,9 +15,9 @@ from studio.document.connecting import DEFAULT, connect
 from studio.document.copying import copy_items, duplicate, paste_items, pasted_ids
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, SetFields, SetPlaces, SetWorkflow
-from studio.document.geometry import bounds, default_size, free_place
+from studio.document.geometry import bounds, default_size, drawn, free_place
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
-from studio.document.layout import arrange
+from studio.document.layout import Flow, arrange
 from studio.document.lines import line
 from studio.document.model import (
     KNOWN_NODES,
@@ -222,9 +222,16 @@ def move_items(places: Mapping[str, Place]) -> Edit:
     return SetPlaces(dict(places))
 
 
-def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None) -> Edit:
-    """Everything, or the chosen items, in layers from left to right. Lines at what moved find their own way again."""
-    places = arrange(workflow, ids)
+def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | None = None) -> Edit:
+    """Everything, or the chosen items, in layers from left to right or from top to bottom (None: as the lines of the
+    document run). Lines at what moved find their own way again. When everything is arranged the other way, lines run
+    that way from then on."""
+    if ids is None and flow is not None and flow != workflow.flow:
+        turn = SetWorkflow({"flow": flow})
+        turned = turn.apply(workflow).workflow
+        bent = SetPlaces(straightened(workflow, drawn(workflow)))
+        return Batch((turn, bent, arrange_items(turned, None)))
+    places = arrange(workflow, ids, flow)
     edit = SetPlaces({**places, **straightened(workflow, places)})
     frames = _frames_around(edit.apply(workflow).workflow, places)
     return SetPlaces({**edit.places, **frames}) if frames else edit
@@ -241,8 +248,8 @@ def _frames_around(workflow: Workflow, moved: Iterable[str]) -> dict[str, Place]
     gone = frozenset(moved)
     sized = [g for g in workflow.groups if (p := workflow.places.get(g.id)) is not None and p.width is not None]
     found = {g.id: _frame(workflow, g.members) for g in sized if gone & set(g.members)}
-    kept = {i: workflow.places[i].collapsed for i in found}
-    return {i: p.model_copy(update={"collapsed": kept[i]}) for i, p in found.items() if p is not None}
+    around = {i: {"x": p.x, "y": p.y, "width": p.width, "height": p.height} for i, p in found.items() if p is not None}
+    return {i: workflow.places[i].model_copy(update=values) for i, values in around.items()}
 
 
 def _frame(workflow: Workflow, members: Iterable[str]) -> Place | None:

@@ -17,7 +17,7 @@ Part = Literal["nodes", "edges", "notes", "groups", "workflow"]
 _PARTS: tuple[Part, ...] = ("nodes", "edges", "notes", "groups")
 _Lines = dict[str, dict[str, Line]]
 """The lines of edge groups that have several, by group and line."""
-_APART = frozenset({"id", "nodes", "edges", "notes", "groups", "places"})
+_APART = frozenset({"id", "nodes", "edges", "notes", "groups", "flow", "places"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ def default_size(item: object) -> tuple[float, float]:
     return CARD
 
 
+def bar_size(size: tuple[float, float], *, down: bool) -> tuple[float, float]:
+    """Thickness and length of a bar as width and height: it stands across the way that lines run."""
+    return (size[1], size[0]) if down else size
+
+
 def drawn(workflow: Workflow) -> dict[str, object]:
     """Everything with a place of its own except groups: nodes, switches, fan-outs, notes, by id."""
     junctions = (e for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge))
@@ -53,9 +58,14 @@ def sizes_of(workflow: Workflow, ids: Iterable[str]) -> dict[str, tuple[float, f
     """Width and height of several items as drawn, by id."""
     items = drawn(workflow)
     found: dict[str, tuple[float, float]] = {}
+    down = workflow.flow == "down"
     for item_id in ids:
-        width, height = default_size(items.get(item_id))
+        item = items.get(item_id)
+        width, height = default_size(item)
         place = workflow.places.get(item_id)
+        if isinstance(item, JoinNode | FanOutEdge):
+            found[item_id] = bar_size((width, place.height if place and place.height else height), down=down)
+            continue
         found[item_id] = (width, height) if place is None else (place.width or width, place.height or height)
     return found
 

@@ -1,21 +1,24 @@
-"""Arranging: layers from left to right, loops drawn back, crossings reduced."""
+"""Arranging: layers from left to right or from top to bottom, loops drawn back, crossings reduced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
-from studio.document.geometry import GAP_X, GAP_Y, Box, bounds, boxes, drawn, moved, sizes_of, snapped
+from studio.document.geometry import GAP_X, GAP_Y, GRID, Box, bounds, boxes, drawn, moved, sizes_of, snapped
 from studio.document.lines import lines
 from studio.document.model import JoinNode, Note, Place, Workflow
 
 SWEEPS = 6
+Flow = Literal["right", "down"]
 
 
-def arrange(workflow: Workflow, ids: Iterable[str] | None = None) -> dict[str, Place]:
+def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | None = None) -> dict[str, Place]:
     """New places for nodes, switches and fan-outs (all, or the given ones among themselves; notes and groups stay).
 
-    The top left corner of what is arranged stays where it was. Heights and widths that someone set are kept. What is
-    to keep its place has its part in the order, and the others are placed around it.
+    ``flow``: where the layers follow each other; None: where the lines of the document run. The top left corner of what
+    is arranged stays where it was. Heights and widths that someone set are kept. What is to keep its place has its part
+    in the order, and the others are placed around it.
     """
     chosen = None if ids is None else frozenset(ids)
     items = [i for i, item in drawn(workflow).items() if not isinstance(item, Note) and (chosen is None or i in chosen)]
@@ -23,7 +26,7 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None) -> dict[str, P
         return {}
     layers = _layers(workflow, items)
     corner = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
-    found = _placed(workflow, layers, corner[0], corner[1])
+    found = _placed(workflow, layers, corner[0], corner[1], down=(flow or workflow.flow) == "down")
     kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
     return _around(workflow, found, kept) if kept else found
 
@@ -105,21 +108,29 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float) -> dict[str, Place]:
-    sizes = sizes_of(workflow, (item for layer in layers for item in layer))
-    heights = [sum(sizes[i][1] for i in layer) + GAP_Y * (len(layer) - 1) for layer in layers]
-    middle = snapped(top + max(heights) / 2)
+def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float, *, down: bool) -> dict[str, Place]:
+    """Places, layer by layer; x and y change their parts when the layers follow each other from top to bottom."""
+    sizes = {i: _turned(size, down) for i, size in sizes_of(workflow, (i for layer in layers for i in layer)).items()}
+    along, start = _turned((left, top), down)
+    breadths = [sum(sizes[i][1] for i in layer) + GAP_Y * (len(layer) - 1) for layer in layers]
+    # The ports of a card in the grid are in the grid when they are at its sides, and in the middle of a cell on top.
+    middle = snapped(start + max(breadths) / 2) + (GRID / 2 if down else 0.0)
     cards = {n.id for n in workflow.nodes if not isinstance(n, JoinNode)}
     found: dict[str, Place] = {}
-    x = left
-    for layer, height in zip(layers, heights, strict=True):
-        width = max(sizes[i][0] for i in layer)
-        y = middle - height / 2
+    for layer, breadth in zip(layers, breadths, strict=True):
+        depth = max(sizes[i][0] for i in layer)
+        across = middle - breadth / 2
         for item in layer:
             own = workflow.places.get(item) or Place(x=0, y=0)
             # bars and rhombi leave the grid rather than the line through the ports
-            at = {"x": snapped(x + (width - sizes[item][0]) / 2), "y": snapped(y) if item in cards else y}
-            found[item] = own.model_copy(update=at)
-            y += sizes[item][1] + GAP_Y
-        x += width + GAP_X
+            beside = snapped(across) if item in cards else across
+            x, y = _turned((snapped(along + (depth - sizes[item][0]) / 2), beside), down)
+            found[item] = own.model_copy(update={"x": x, "y": y})
+            across += sizes[item][1] + GAP_Y
+        along += depth + GAP_X
     return found
+
+
+def _turned(pair: tuple[float, float], down: bool) -> tuple[float, float]:
+    """Along and across the layers, from x and y, and back."""
+    return (pair[1], pair[0]) if down else pair

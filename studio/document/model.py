@@ -420,6 +420,8 @@ class Workflow(Model):
     sample_input: str = ""
     runs_on_disk: bool = True
     """Whether runs are kept in a file; else they are in memory only, and gone with the program."""
+    flow: Literal["right", "down"] = "right"
+    """Where lines run in the drawing: ports are left and right, or at the top and the bottom."""
     places: dict[str, Place] = Field(default_factory=dict)
 
     def node(self, node_id: str) -> Node | None:

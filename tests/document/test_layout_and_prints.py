@@ -30,7 +30,7 @@ def test_arranged_items_never_overlap(workflow: Workflow) -> None:
 @given(workflows(), integers(0, 3))
 def test_what_keeps_its_place_stays_and_nothing_covers_it(workflow: Workflow, every: int) -> None:
     workflow = commands.arrange_items(workflow).apply(workflow).workflow
-    kept = list(workflow.places)[:: every + 1]
+    kept = [i for i in workflow.places if i in drawn(workflow)][:: every + 1]
     apart = {i: moved(workflow.places[i], 400 * n, 96 * n) for n, i in enumerate(kept)}
     workflow = commands.move_items(apart).apply(workflow).workflow
     workflow = commands.keep_places(workflow, kept, True).apply(workflow).workflow
@@ -41,6 +41,59 @@ def test_what_keeps_its_place_stays_and_nothing_covers_it(workflow: Workflow, ev
     for a in go:
         for b in stay:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_a_frame_follows_what_it_holds_and_loses_nothing() -> None:
+    drawing = Drawing("agent", "template")
+    edit, frame = commands.new_frame(drawing.workflow, ("template",))
+    drawing.do(edit)
+    drawing.do(commands.keep_places(drawing.workflow, (frame,), True))
+    drawing.do(commands.set_collapsed(drawing.workflow, frame, True))
+    drawing.do(commands.move_items({"template": Place(x=800, y=640)}))
+    drawing.do(commands.arrange_items(drawing.workflow))
+    around, inside = drawing.workflow.places[frame], drawing.workflow.places["template"]
+    assert (around.x, around.y, around.kept, around.collapsed) == (inside.x - 24, inside.y - 40, True, True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(workflows())
+def test_from_top_to_bottom_nothing_overlaps_and_undo_turns_it_back(workflow: Workflow) -> None:
+    workflow = workflow.model_copy(update={"flow": "right"})
+    done = commands.arrange_items(workflow, None, "down").apply(workflow)
+    assert done.workflow.flow == "down"
+    assert done.inverse.apply(done.workflow).workflow == workflow
+    items = [i for i, item in drawn(workflow).items() if not isinstance(item, Note)]
+    found = boxes(done.workflow, items)
+    for i, a in enumerate(found):
+        for b in found[i + 1 :]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_rows_follow_each_other_and_bars_lie_across() -> None:
+    drawing = Drawing("agent", "template", "human_input", "join")
+    drawing.connect("agent", "template")
+    drawing.connect("agent", "human_input")
+    drawing.connect("template", "join")
+    drawing.connect("human_input", "join")
+    drawing.do(commands.arrange_items(drawing.workflow, None, "down"))
+    places, sizes = drawing.workflow.places, sizes_of(drawing.workflow, drawing.workflow.places)
+    assert places["template"].y == places["human_input"].y > places["agent"].y + 64
+    assert places["join"].y > places["template"].y + 64
+    assert sizes["join"] == (188, 8)
+    middle = places["join"].x + 94
+    assert middle == places["agent"].x + 100 == (places["template"].x + places["human_input"].x + 200) / 2
+
+
+def test_a_selection_is_arranged_in_rows_and_lines_go_on_as_they_did() -> None:
+    drawing = Drawing("agent", "template", "human_input")
+    drawing.connect("agent", "template", "human_input")
+    drawing.do(commands.arrange_items(drawing.workflow))
+    before = drawing.workflow.places["human_input"]
+    drawing.do(commands.arrange_items(drawing.workflow, ("agent", "template"), "down"))
+    places = drawing.workflow.places
+    assert places["agent"].x == places["template"].x
+    assert places["template"].y > places["agent"].y
+    assert (drawing.workflow.flow, places["human_input"]) == ("right", before)
 
 
 def test_the_others_are_placed_around_what_is_kept() -> None:

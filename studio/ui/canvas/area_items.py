@@ -95,7 +95,7 @@ class NoteItem(DrawnItem):
     def out_end(self, case: int = 0) -> End:
         return End(self.x() + self.box.width(), self.y(), "right", 0.0)
 
-    def in_end(self, from_y: float) -> End:
+    def in_end(self, across: float) -> End:
         return End(self.x(), self.y(), "left", 0.0)
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
@@ -166,7 +166,7 @@ class FrameItem(DrawnItem):
     def out_end(self, case: int = 0) -> End:
         return End(self.x() + self.box.width(), self.rect.center().y(), "right", 0.0)
 
-    def in_end(self, from_y: float) -> End:
+    def in_end(self, across: float) -> End:
         return End(self.x(), self.rect.center().y(), "left", 0.0)
 
     @property

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from studio.document import commands
 from studio.document.edits import Edit
+from studio.document.layout import Flow
 from studio.document.model import Workflow
 
 AT_ONCE = 150
@@ -35,16 +36,22 @@ class Arranging(QObject):
         """Whether a thread is at it."""
         return self._asked is not None
 
-    def find(self, workflow: Workflow, ids: Sequence[str] | None, then: Callable[[Workflow, Edit], None]) -> None:
+    def find(
+        self,
+        workflow: Workflow,
+        ids: Sequence[str] | None,
+        then: Callable[[Workflow, Edit], None],
+        flow: Flow | None = None,
+    ) -> None:
         """Calls ``then`` with the document that was looked at and the edit, at once for a small one."""
         self._then = then
         if len(workflow.nodes) <= AT_ONCE:
             self._asked = None
-            then(workflow, commands.arrange_items(workflow, ids))
+            then(workflow, commands.arrange_items(workflow, ids, flow))
             return
         found = self._asked = _Found()
         found.told.connect(self._on_found_told)
-        QThreadPool.globalInstance().start(lambda: _find(found, workflow, ids))
+        QThreadPool.globalInstance().start(lambda: _find(found, workflow, ids, flow))
 
     def cancel(self) -> None:
         """Nothing comes of what is being looked for."""
@@ -58,7 +65,7 @@ class Arranging(QObject):
             then(workflow, edit)
 
 
-def _find(found: _Found, workflow: Workflow, ids: Sequence[str] | None) -> None:
-    edit = commands.arrange_items(workflow, ids)
+def _find(found: _Found, workflow: Workflow, ids: Sequence[str] | None, flow: Flow | None) -> None:
+    edit = commands.arrange_items(workflow, ids, flow)
     with suppress(RuntimeError):  # the program has ended
         found.told.emit(workflow, edit)

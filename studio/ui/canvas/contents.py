@@ -9,7 +9,7 @@ from dataclasses import replace
 from PySide6.QtCore import QRectF
 
 from studio.bridge.run_model import RunModel
-from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE
+from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, bar_size
 from studio.document.layout import arrange
 from studio.document.lines import Line
 from studio.document.model import FanOutEdge, Group, JoinNode, Node, Note, Place, SwitchEdge, Workflow
@@ -144,14 +144,17 @@ class Contents:
     ) -> bool:
         if isinstance(thing, JoinNode):
             card = join_card(self.workflow, thing, run, problems, steps)
-            return item.show_card(card, JOIN[0], place.height or JOIN[1], carrying=thing.id in steps)
+            return item.show_card(card, *self._bar(JOIN, place), carrying=thing.id in steps)
         severity = worst(problems)
         if isinstance(thing, FanOutEdge):
             chosen = tr("chooses by message") if thing.selection else ""
             card = Card("fan_out", thing.name, chip=chosen, severity=severity)
-            return item.show_card(card, FAN_OUT[0], place.height or FAN_OUT[1])
+            return item.show_card(card, *self._bar(FAN_OUT, place))
         name = thing.name if isinstance(thing, SwitchEdge) else ""
         return item.show_card(Card("switch", name, chip=name, severity=severity), *SwitchItem.size)
+
+    def _bar(self, size: tuple[float, float], place: Place) -> tuple[float, float]:
+        return bar_size((size[0], place.height or size[1]), down=self.workflow.flow == "down")
 
     def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> set[str]:
         """Puts frames around their members; returns those that moved or have another size."""

@@ -14,6 +14,7 @@ from studio.bridge.workspace import Workspace
 from studio.document import commands
 from studio.document.edits import Batch, Edit, SetPlaces
 from studio.document.geometry import GAP_X, GRID, free_place, moved, size_of, snapped
+from studio.document.layout import Flow
 from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
@@ -328,13 +329,13 @@ class Editing(Camera):
         text = tr("Make {name} an output") if on else tr("No output of {name}")
         self.execute(commands.set_output(self.workflow, node, on), text.format(name=self.name_of(node)))
 
-    def arrange(self) -> None:
-        """Places the selection, or everything, in layers from left to right; of a large drawing a little later, if
-        nothing was edited meanwhile."""
+    def arrange(self, flow: Flow | None = None) -> None:
+        """Places the selection, or everything, in layers from left to right or from top to bottom (None: as the lines
+        run); of a large drawing a little later, if nothing was edited meanwhile."""
         drawn = [i for i in self.selection_items if i in self.canvas_scene.items_by_id]
         if self.canvas_scene.items_by_id and self.may_edit():
             chosen = drawn if len(drawn) > 1 else None
-            self.arranging.find(self.workflow, chosen, partial(self._take_arranged, fit=chosen is None))
+            self.arranging.find(self.workflow, chosen, partial(self._take_arranged, fit=chosen is None), flow)
 
     def _take_arranged(self, workflow: Workflow, edit: Edit, *, fit: bool) -> None:
         if workflow is not self.workflow:

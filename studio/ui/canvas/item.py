@@ -26,6 +26,8 @@ class Look:
         self.theme = theme
         self.level = Level.NEAR
         self.zoom = 1.0
+        self.down = False
+        """Whether lines run from top to bottom: ports are at the top and the bottom."""
         self.phase = 0.0
         """Turn of the running arcs, 0 to 1."""
         self.titles = True
@@ -85,8 +87,8 @@ class DrawnItem(QGraphicsItem):
         """Where an edge leaves; ``case`` counts the lines of a switch."""
         raise NotImplementedError
 
-    def in_end(self, from_y: float) -> End:
-        """Where an edge from this height arrives."""
+    def in_end(self, across: float) -> End:
+        """Where an edge arrives that leaves at this height (in a drawing that runs down: at this x)."""
         raise NotImplementedError
 
     def boundingRect(self) -> QRectF:

@@ -21,6 +21,10 @@ _SEVERITY: dict[str, tuple[str, str]] = {
 }
 
 
+CHIP_BESIDE = 8.0
+"""Between a junction and the label left of it."""
+
+
 class JunctionItem(DrawnItem):
     """A bar or rhombus with its label, octagon and wait chip."""
 
@@ -64,26 +68,44 @@ class JunctionItem(DrawnItem):
 
     def boundingRect(self) -> QRectF:
         widest = max(self._chip.width / 2 if self._chip else 0.0, (self._note.width + 16) if self._note else 0.0, 24.0)
+        if self.look.down and self._chip is not None:
+            widest = max(widest, self._chip.width + CHIP_BESIDE)
         # Chips grow to 1.7 times their size at the lowest zoom that shows them.
         return self.box.adjusted(-widest * 1.75, -44, widest * 1.75, 44)
 
     @property
     def out_port(self) -> QPointF:
-        return QPointF(self.box.right(), self.box.center().y())
+        middle = self.box.center()
+        return QPointF(middle.x(), self.box.bottom()) if self.look.down else QPointF(self.box.right(), middle.y())
 
     @property
     def in_port(self) -> QPointF:
-        return QPointF(self.box.left(), self.box.center().y())
+        middle = self.box.center()
+        return QPointF(middle.x(), self.box.top()) if self.look.down else QPointF(self.box.left(), middle.y())
+
+    @property
+    def tips(self) -> tuple[QPointF, ...]:
+        """Where edges can be drawn from."""
+        return (self.out_port,)
 
     def out_end(self, case: int = 0) -> End:
-        return End(self.x() + self.box.width(), self.y() + self.box.height() / 2, "right", 0.0)
+        at = self.pos() + self.out_port
+        return End(at.x(), at.y(), "bottom" if self.look.down else "right", 0.0)
 
-    def in_end(self, from_y: float) -> End:
-        return End(self.x(), self.y() + self.box.height() / 2, "left", 0.0)
+    def in_end(self, across: float) -> End:
+        at = self.pos() + self.in_port
+        return End(at.x(), at.y(), "top" if self.look.down else "left", 0.0)
 
     @property
     def chip_center(self) -> QPointF:
+        if self.look.down:
+            return self._beside()
         return QPointF(self.box.center().x(), self.box.bottom() + 22)
+
+    def _beside(self) -> QPointF:
+        """The middle of the label in a drawing that runs down: left of it, where no line is."""
+        width = self._chip.width * self.look.chip_scale if self._chip is not None else 0.0
+        return QPointF(self.box.left() - CHIP_BESIDE - width / 2, self.box.center().y())
 
     @property
     def chip_rect(self) -> QRectF:
@@ -97,6 +119,8 @@ class JunctionItem(DrawnItem):
 
     @property
     def octagon_rect(self) -> QRectF:
+        if self.look.down:
+            return QRectF(self.box.left() - 9, self.box.top() - 22, 18, 18)
         return QRectF(self.box.center().x() - 9, self.box.top() - 22, 18, 18)
 
     # ---- painting
@@ -141,9 +165,12 @@ class JoinItem(JunctionItem):
 
     size = JOIN
 
-    def in_end(self, from_y: float) -> End:
+    def in_end(self, across: float) -> End:
+        if self.look.down:
+            left, right = self.x() + 8, self.x() + self.box.width() - 8
+            return End(min(max(across, left), right), self.y(), "top", 0.0)
         top, bottom = self.y() + 8, self.y() + self.box.height() - 8
-        return End(self.x(), min(max(from_y, top), bottom), "left", 0.0)
+        return End(self.x(), min(max(across, top), bottom), "left", 0.0)
 
     def paint_body(self, painter: QPainter, tools: Ink) -> None:
         painter.setPen(NO_PEN)
@@ -168,17 +195,27 @@ class FanOutItem(JunctionItem):
 
 
 class SwitchItem(JunctionItem):
-    """The rhombus: the first case leaves on the right, all others at the bottom."""
+    """The rhombus: the first case leaves on the right, all others at the bottom; in a drawing that runs down the other
+    way round."""
 
     size = SWITCH
 
     def out_end(self, case: int = 0) -> End:
-        if case == 0:
-            return End(self.x() + self.box.width(), self.y() + self.box.height() / 2, "right", 0.0)
-        return End(self.x() + self.box.width() / 2, self.y() + self.box.height(), "bottom", 0.0)
+        at = self.pos() + self.tips[min(case, 1)]
+        return End(at.x(), at.y(), "bottom" if (case == 0) == self.look.down else "right", 0.0)
+
+    @property
+    def tips(self) -> tuple[QPointF, ...]:
+        right, bottom = (
+            QPointF(self.box.right(), self.box.center().y()),
+            QPointF(self.box.center().x(), self.box.bottom()),
+        )
+        return (bottom, right) if self.look.down else (right, bottom)
 
     @property
     def chip_center(self) -> QPointF:
+        if self.look.down:
+            return self._beside()
         return QPointF(self.box.center().x(), self.box.top() - 14)
 
     @property

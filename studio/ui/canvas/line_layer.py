@@ -11,13 +11,14 @@ from PySide6.QtCore import QElapsedTimer, QRectF, QTimer
 from studio.document.bends import bends_of
 from studio.document.lines import Line, default_id
 from studio.document.model import SwitchEdge
-from studio.ui.canvas import routing
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.chip_layer import ChipLayer
 from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem, LineState
 from studio.ui.canvas.levels import Level
+from studio.ui.canvas.routing import End, Points
 from studio.ui.canvas.run_marks import Lines, line_states
 from studio.ui.canvas.slices import PIECE, at_once
+from studio.ui.canvas.ways import Ways, across
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene
@@ -51,9 +52,7 @@ class LineLayer:
         self._at: dict[str, list[str]] = {}
         self.cases: dict[str, int] = {}
         """Numbers of the cases of switches, by id of their lines."""
-        self._blocks = routing.Blocks()
-        self._areas = routing.Blocks()
-        self._tracks: dict[str, tuple[float, float, float]] = {}
+        self._ways = Ways(scene.look)
         self._todo: deque[str] = deque()
         self._repaint: deque[str] = deque()
         self._timer = QTimer(scene)
@@ -75,13 +74,12 @@ class LineLayer:
     def reset(self) -> None:
         """The scene was cleared."""
         self.lines = Lines(())
-        for table in (self.drawn, self._at, self.cases, self._tracks, self._parked):
+        for table in (self.drawn, self._at, self.cases, self._parked):
             table.clear()
         self.labels.reset()
         self._states = {}
         self._relabelled.clear()
-        self._blocks.clear_all()
-        self._areas.clear_all()
+        self._ways.clear_all()
         self._todo.clear()
         self._repaint.clear()
 
@@ -132,7 +130,7 @@ class LineLayer:
             item = self.drawn.pop(line_id)
             self._scene.removeItem(item)
             self._unlink(item)
-            self._tracks.pop(line_id, None)
+            self._ways.tracks.pop(line_id, None)
             self.touched.add(line_id)
             self._relabelled.add(line_id)
             if len(line_ids) > AT_ONCE:
@@ -199,7 +197,7 @@ class LineLayer:
 
     def covered(self, box: QRectF) -> bool:
         """Whether a card covers part of this rectangle."""
-        return self._blocks.hit(box.left(), box.top(), box.right(), box.bottom(), frozenset()) is not None
+        return self._ways.covered(box)
 
     # ---- where they run
 
@@ -219,11 +217,10 @@ class LineLayer:
                 yield
             item = items.get(item_id)
             if item is None or isinstance(item, NoteItem):
-                self._blocks.drop(item_id)
-                self._areas.drop(item_id)
+                self._ways.drop(item_id)
                 continue
             rect = item.rect
-            (self._areas if isinstance(item, FrameItem) else self._blocks).put(item_id, rect)
+            self._ways.put(item_id, rect, area=isinstance(item, FrameItem))
             wanted.update(self._at.get(item_id, ()))
             boxes.append((rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16))
         if len(boxes) > MOVED_BY_HAND:
@@ -238,7 +235,7 @@ class LineLayer:
             self._scene.marking.add(self._reroute_passing(boxes))
         elif boxes:
             wanted.update(i for i, edge in self.drawn.items() if _crosses(edge.span, boxes))
-            wanted |= self._tracks.keys()
+            wanted |= self._ways.tracks.keys()
         yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
 
     def _reroute_passing(self, boxes: Sequence[Box]) -> Iterator[None]:
@@ -260,9 +257,9 @@ class LineLayer:
             return False
         start, end = self._ends(edge.line)
         points = edge.points
-        x = start.x + (0.0 if start.side == "bottom" else start.gap) - points[0][0]
-        y = start.y - points[0][1]
-        if abs(end.x - end.gap - points[-1][0] - x) > 0.01 or abs(end.y - points[-1][1] - y) > 0.01:
+        first, last = self._ways.tips(start, end)
+        x, y = first[0] - points[0][0], first[1] - points[0][1]
+        if abs(last[0] - points[-1][0] - x) > 0.01 or abs(last[1] - points[-1][1] - y) > 0.01:
             return False
         if x or y:
             edge.shift(x, y)
@@ -315,10 +312,10 @@ class LineLayer:
         if edge is not None:
             edge.redraw()
 
-    def _ends(self, line: Line) -> tuple[routing.End, routing.End]:
+    def _ends(self, line: Line) -> tuple[End, End]:
         items = self._scene.drawn
         start = items[line.source].out_end(self._case(line))
-        return start, items[line.target].in_end(start.y)
+        return start, items[line.target].in_end(across(start, down=self._scene.look.down))
 
     def _case(self, line: Line) -> int:
         return self.cases.get(line.id, 0) if line.kind in ("case", "default") else 0
@@ -326,20 +323,20 @@ class LineLayer:
     def _plain(self, line_id: str) -> None:
         edge = self.drawn.get(line_id)
         if edge is not None and not self._bent(edge, *self._ends(edge.line)):
-            edge.set_points(routing.two_bends(*self._ends(edge.line)))
+            edge.set_points(self._ways.plain(*self._ends(edge.line)))
 
-    def _bent(self, edge: EdgeItem, start: routing.End, end: routing.End) -> bool:
+    def _bent(self, edge: EdgeItem, start: End, end: End) -> bool:
         """Leads a line through the bends that it has in the document; returns whether it has any."""
         bends = bends_of(self._scene.workflow, edge.line.id)
         if bends:
-            edge.set_points(routing.through(start, end, bends), bends)
+            edge.set_points(self._ways.through(start, end, bends), bends)
         return bool(bends)
 
-    def lead(self, line_id: str, bends: routing.Points) -> None:
+    def lead(self, line_id: str, bends: Points) -> None:
         """Shows a line through these points, while one is dragged."""
         edge = self.items[line_id]
         ends = self._ends(edge.line)
-        edge.set_points(routing.through(*ends, bends) if bends else routing.two_bends(*ends), bends)
+        edge.set_points(self._ways.through(*ends, bends) if bends else self._ways.plain(*ends), bends)
         self.labels.put(line_id)
 
     def _route(self, line_id: str) -> None:
@@ -348,40 +345,14 @@ class LineLayer:
             return
         line = edge.line
         start, end = self._ends(line)
-        free = frozenset((line.source, line.target))
-        self._tracks.pop(line_id, None)
+        self._ways.tracks.pop(line_id, None)
         if self._bent(edge, start, end):
             return
         if line.source == line.target:
-            edge.set_points(routing.self_loop(start, end, self._scene.drawn[line.source].rect.bottom()))
+            edge.set_points(self._ways.loop(start, end, self._scene.drawn[line.source].rect))
             return
-        below = None
-        if routing.is_back(start, end):
-            below = self._below(line, start, end)
-        points = routing.around(start, end, self._blocks, free, below)
-        if below is not None and any(y == below for _, y in points):
-            self._tracks[line_id] = (end.x - 24, start.x + 24, below)
-        edge.set_points(points)
-
-    def _below(self, line: Line, start: routing.End, end: routing.End) -> float:
-        """A free level under what a back edge passes, apart from other back edges."""
-        items = self._scene.drawn
-        left, right = end.x - end.gap - routing.STUB, start.x + start.gap + routing.STUB
-        bottoms = [items[i].rect.bottom() for i in (line.source, line.target)]
-        level = max(bottoms) + routing.BELOW
-        nothing: frozenset[str] = frozenset()
-        for _ in range(200):
-            box = self._blocks.hit(left, level - 40, right, level + 8, nothing) or self._areas.hit(
-                left, level - 40, right, level + 8, nothing
-            )
-            if box is None:
-                break
-            level = box[4] + routing.BELOW
-        for _ in range(200):
-            if not any(a < right and b > left and abs(y - level) < routing.TRACK for a, b, y in self._tracks.values()):
-                break
-            level += routing.TRACK
-        return level
+        ends = {i: self._scene.drawn[i].rect for i in (line.source, line.target)}
+        edge.set_points(self._ways.around(line_id, start, end, ends))
 
     # ---- while something is dragged
 

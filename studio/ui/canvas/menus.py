@@ -188,6 +188,8 @@ def _canvas(view: CanvasView, made: _Builder, at: QPointF) -> None:
     made.line()
     made.add(tr("Select all"), view.select_all, "Ctrl+A")
     made.edit(tr("Arrange"), view.arrange, "Ctrl+Shift+L")
+    made.edit(tr("Arrange from left to right"), partial(view.arrange, "right"))
+    made.edit(tr("Arrange from top to bottom"), partial(view.arrange, "down"))
     made.add(tr("Fit all"), view.fit_all, tr("Home"))
     made.check(tr("Snap to grid"), lambda _on: view.toggle_snap(), view.snap, "Shift+G")
 

@@ -81,17 +81,19 @@ class NodeItem(DrawnItem):
 
     @property
     def in_port(self) -> QPointF:
-        return QPointF(0, PORT_Y)
+        return QPointF(self.width / 2, 0) if self.look.down else QPointF(0, PORT_Y)
 
     @property
     def out_port(self) -> QPointF:
-        return QPointF(self.width, PORT_Y)
+        return QPointF(self.width / 2, self.box.height()) if self.look.down else QPointF(self.width, PORT_Y)
 
     def out_end(self, case: int = 0) -> End:
-        return End(self.x() + self.width, self.y() + PORT_Y, "right", PORT_GAP)
+        at = self.pos() + self.out_port
+        return End(at.x(), at.y(), "bottom" if self.look.down else "right", PORT_GAP)
 
-    def in_end(self, from_y: float) -> End:
-        return End(self.x(), self.y() + PORT_Y, "left", PORT_GAP)
+    def in_end(self, across: float) -> End:
+        at = self.pos() + self.in_port
+        return End(at.x(), at.y(), "top" if self.look.down else "left", PORT_GAP)
 
     # ---- text
 

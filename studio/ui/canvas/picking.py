@@ -13,7 +13,7 @@ from studio.ui.canvas.edge_item import ChipItem, EdgeItem
 from studio.ui.canvas.far import FarPicture
 from studio.ui.canvas.group_card import GroupCard
 from studio.ui.canvas.item import DrawnItem
-from studio.ui.canvas.junction_items import JunctionItem, SwitchItem
+from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import Level
 from studio.ui.canvas.node_item import OCTAGON_HIT, PORT_HIT, NodeItem
 from studio.ui.canvas.scene import CanvasScene
@@ -38,7 +38,7 @@ EDGE_REACH = 6.0
 END_REACH = 14.0
 BEND_REACH = 9.0
 HEAD_FROM = 5.0
-"""How far left of a port its arrow heads begin."""
+"""How far before a port its arrow heads begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def pick(scene: CanvasScene, far: FarPicture, at: QPointF) -> Hit:
             hit = _hit(item, at, level)
             if hit.kind in ("note", "frame"):
                 below = below if below.kind else hit
-            elif hit.kind == "port_in" and at.x() < item.x() - HEAD_FROM:
+            elif hit.kind == "port_in" and _before(item, at) > HEAD_FROM:
                 # The head stands inside the port's area; on the head the edge is meant.
                 return _on_ends(scene, item.item_id, at) or hit
             elif hit.kind:
@@ -147,13 +147,23 @@ def _on_junction(item: JunctionItem, local: QPointF, level: Level) -> Hit:
     if level >= Level.MIDDLE:
         if item.card.octagon is not None and item.octagon_rect.contains(local):
             return Hit("octagon", item.item_id)
-        bottom = QPointF(item.box.center().x(), item.box.bottom())
-        on_tip = _close(local, item.out_port, 9) and local.x() >= item.box.right() - 5
-        if on_tip or (isinstance(item, SwitchItem) and _close(local, bottom, 9) and local.y() >= bottom.y() - 5):
+        if any(_on_tip(item, tip, local) for tip in item.tips):
             return Hit("port_out", item.item_id)
         if item.chip_rect.contains(local):
             return Hit("card", item.item_id)
     return Hit("card", item.item_id) if item.box.adjusted(-5, -5, 5, 5).contains(local) else NOTHING
+
+
+def _before(item: DrawnItem, at: QPointF) -> float:
+    """How far a point is before an item, in the direction that lines run."""
+    return item.y() - at.y() if item.look.down else item.x() - at.x()
+
+
+def _on_tip(item: JunctionItem, tip: QPointF, local: QPointF) -> bool:
+    """Whether a point is at the outer side of where lines leave."""
+    at_right = tip.x() == item.box.right()
+    outside = local.x() >= tip.x() - 5 if at_right else local.y() >= tip.y() - 5
+    return outside and _close(local, tip, 9)
 
 
 def _close(a: QPointF, b: QPointF, reach: float) -> bool:

@@ -37,7 +37,7 @@ class End:
 
     x: float
     y: float
-    side: Literal["right", "left", "bottom"]
+    side: Literal["right", "left", "bottom", "top"]
     gap: float
 
 

@@ -166,6 +166,9 @@ class CanvasScene(QGraphicsScene):
         update, self._pending_run = self._pending_run, RunUpdate()
         problems, self._problems_changed = self._problems_changed, False
         self._since.restart()
+        if self.look.down != (self.workflow.flow == "down"):
+            self.look.down = not self.look.down
+            changes |= ChangeSet(everything=True)  # every port is on another side
         far = self.look.level == Level.FAR and not changes.everything and changes.size > LARGE
         if far and self.foresee is not None and self.foresee(changes, self.workflow):
             self.later.add(self._following(changes, update, problems=problems, foreseen=True))

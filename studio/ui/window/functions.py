@@ -91,6 +91,8 @@ def _view(window: MainWindow) -> dict[str, Function]:
         "view.fit": on_page(window, lambda page: page.canvas.fit_all()),
         "view.fit_selection": on_page(window, lambda page: page.canvas.fit_selection()),
         "view.arrange": on_page(window, lambda page: page.canvas.arrange()),
+        "view.arrange_right": on_page(window, lambda page: page.canvas.arrange("right")),
+        "view.arrange_down": on_page(window, lambda page: page.canvas.arrange("down")),
         "view.up": on_page(window, lambda page: window.files.go_up(page)),
         "view.minimap": on_page(window, window.toggle_minimap),
         "view.snap": on_page(window, window.toggle_snap),

@@ -23,10 +23,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, lis
     go, threads = threading.Event(), list[int]()
     arrange = commands.arrange_items
 
-    def slow(workflow: Workflow, ids: object = None) -> Edit:
+    def slow(workflow: Workflow, ids: object = None, flow: object = None) -> Edit:
         threads.append(threading.get_ident())
         assert go.wait(60)
-        return arrange(workflow, ids)  # type: ignore[arg-type]
+        return arrange(workflow, ids, flow)  # type: ignore[arg-type]
 
     monkeypatch.setattr(arranging.commands, "arrange_items", slow)
     yield go, threads

@@ -28,7 +28,8 @@ from tests.ui.canvas.hands import drag
 MakeWindow = Callable[..., MainWindow]
 EDITS = (
     "file.save", "file.save_as", "edit.delete", "edit.cut", "edit.paste", "edit.duplicate", "edit.rename",
-    "edit.rename_all", "edit.set_start", "edit.replace", "view.arrange", "insert.agent", "insert.note",
+    "edit.rename_all", "edit.set_start", "edit.replace", "view.arrange", "view.arrange_down", "insert.agent",
+    "insert.note",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from studio.document.commands import connect, reconnect
 from studio.document.edits import Edit
 from studio.document.problems import Problem
-from studio.ui.canvas import routing
+from studio.ui.canvas import routing, ways
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
 from studio.ui.canvas.item import NO_PEN, DrawnItem
@@ -101,7 +101,7 @@ class ConnectGesture(Gesture):
                 continue
             if item.rect.adjusted(-4, -4, 4, 4).contains(at):
                 return item
-            end = item.out_end() if self._backwards else item.in_end(at.y())
+            end = item.out_end() if self._backwards else item.in_end(self._across(at))
             distance = ((at.x() - end.x) ** 2 + (at.y() - end.y) ** 2) ** 0.5
             if distance <= SNAP and (best is None or distance < best[0]):
                 best = (distance, item)
@@ -118,18 +118,23 @@ class ConnectGesture(Gesture):
 
     def _draw(self, over: DrawnItem | None, at: QPointF) -> None:
         anchor = self.scene.items_by_id[self._anchor]
-        loose = routing.End(at.x(), at.y(), "left", 0.0)
+        down = self.scene.look.down
+        loose = routing.End(at.x(), at.y(), "top" if down else "left", 0.0)
         if self._backwards:
-            start = over.out_end() if over is not None else routing.End(at.x(), at.y(), "right", 0.0)
-            end = anchor.in_end(at.y())
+            free = routing.End(at.x(), at.y(), "bottom" if down else "right", 0.0)
+            start = over.out_end() if over is not None else free
+            end = anchor.in_end(self._across(at))
         else:
             start = self._start_end(anchor)
-            end = over.in_end(start.y) if over is not None else loose
-        points = routing.two_bends(start, end)
+            end = over.in_end(ways.across(start, down=down)) if over is not None else loose
+        points = ways.plain(start, end, down=down)
         path = routing.outline(routing.rounded(points, 6.5), 1.75)
         path.addPath(routing.head(points))
         self._rubber.setPath(path)
         self.view.touch_far()
+
+    def _across(self, at: QPointF) -> float:
+        return at.x() if self.scene.look.down else at.y()
 
     def _start_end(self, anchor: DrawnItem) -> routing.End:
         if self._line:
