@@ -21,6 +21,7 @@ IN_THE_DRAWING: Mapping[str, str] = {
     "Workflow.id": "the document's own number; code knows a workflow by its name",
     "Workflow.notes": "sticky notes",
     "Workflow.groups": "frames around nodes",
+    "Workflow.flow": "where lines run in the drawing",
     "Workflow.places": "positions",
     "Note.id": "sticky notes",
     "Note.text": "sticky notes",

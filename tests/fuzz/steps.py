@@ -11,6 +11,7 @@ from studio.document.aligning import Axis, Side
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, SetFields
 from studio.document.geometry import drawn
+from studio.document.layout import Flow
 from studio.document.lines import lines
 from studio.document.model import Place, StateDecl, SubWorkflowNode, SwitchEdge, TypeDecl, Workflow
 from studio.document.problems import Problem
@@ -201,7 +202,9 @@ def move(workflow: Workflow, chance: Chance) -> Edit | None:
 
 
 def arrange(workflow: Workflow, chance: Chance) -> Edit | None:
-    return commands.arrange_items(workflow, chance.some(_junction_or_node(workflow)) if chance.often() else None)
+    flows: Sequence[Flow | None] = (None, "right", "down")
+    chosen = chance.some(_junction_or_node(workflow)) if chance.often() else None
+    return commands.arrange_items(workflow, chosen, chance.of(flows))
 
 
 def keep_places(workflow: Workflow, chance: Chance) -> Edit | None:
