@@ -59,6 +59,8 @@ class _Message(QMessageBox):
         role = QMessageBox.ButtonRole.RejectRole if choice.cancels else QMessageBox.ButtonRole.AcceptRole
         button = self.addButton(choice.text, role)
         button.setIcon(QIcon())
+        button.ensurePolished()
+        button.setMinimumWidth(button.sizeHint().width())  # a box of this kind is as wide as its text asks, no more
         self._runs.append((button, choice.run))
         if choice.default:
             self.setDefaultButton(button)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,15 @@ from studio.ui import display
 from studio.ui.actions import ACTIONS
 from studio.ui.app import main
 from studio.ui.command_palette import Entry, ranked
+from studio.ui.dialogs.messages import Choice, ask
 from studio.ui.exporting import ExportPage
 from studio.ui.exporting.places import code_places, glyph_lines, workflow_file
 from studio.ui.help import HelpWindow
 from studio.ui.help.window import PAGES
+from studio.ui.main_window import MainWindow
 from studio.ui.problems import ProblemsPanel
 from studio.ui.problems.rows import place_name
-from studio.ui.theme import Theme
+from studio.ui.theme import Theme, style
 from studio.ui.welcome import WelcomePage
 from studio.ui.welcome.cards import TemplateCard
 from studio.ui.welcome.rows import RecentRow, when_text
@@ -382,3 +385,18 @@ def test_a_page_of_help_is_shown_and_names_keys_that_exist(name: str, qtbot: QtB
     shown = window.findChild(QTextBrowser)
     assert shown is not None
     assert "**" not in shown.toPlainText()
+
+
+def test_no_button_of_a_question_is_narrower_than_its_words(
+    make_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.setStyleSheet(style.style_sheet(window.theme.tokens, 1.0))
+    window.show()
+    qtbot.waitExposed(window)
+    texts = ("Restore, use recorded results", "Restore", "Cancel")
+    box = ask(window.theme, window, "Go back?", "One step.", [Choice(text, lambda: None) for text in texts])
+    qtbot.waitExposed(box)
+    for button in box.buttons():
+        assert button.width() >= button.sizeHint().width(), button.text()
+    box.close()
