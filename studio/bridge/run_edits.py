@@ -20,6 +20,7 @@ from studio.bridge.run_replays import RunReplays
 from studio.bridge.run_services import RunServices
 from studio.debugger.branches import replay
 from studio.debugger.forks import EditProblem, QueueEdits, Reset, edited, remembered, with_text
+from studio.debugger.overrides import Overrides
 from studio.debugger.recording import RecordedTool, Recorder, Tape
 from studio.engine.events import Event
 from studio.engine.values import plain
@@ -203,10 +204,11 @@ class RunEdits(RunReplays):
         from studio.debugger.run_tests import SUFFIX, made_from, write_test
 
         assert self._services is not None
-        recorder, outcome = Recorder(), Outcome()
+        recorder, outcome, overrides = Recorder(), Outcome(), Overrides()
 
         def fold(event: Event) -> None:
             recorder.fold(event)
+            overrides.take_told(event)
             outcome.append(event)
 
         await replay(self._tree.way_to(branch, None), await self._opened_store(), self._services.codec, fold)
@@ -214,7 +216,8 @@ class RunEdits(RunReplays):
         given = record.input if record is not None and record.input else plain(recorder.recording.input)
         name = path.name.removesuffix(SUFFIX)
         where = os.path.relpath(workflow_file, path.parent)
-        test = made_from(recorder.recording, name, Path(where).as_posix(), given, expectations_of(outcome))
+        expected = expectations_of(outcome)
+        test = made_from(recorder.recording, name, Path(where).as_posix(), given, expected, overrides)
         try:
             await asyncio.to_thread(write_test, test, path)
         except OSError as error:

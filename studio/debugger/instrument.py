@@ -90,7 +90,7 @@ def _run(
             return
         pin = overrides.pins.get(path)
         if pin is not None:
-            ctx.emit_named("pinned", {"origin": pin.origin})
+            ctx.emit_named("pinned", {"origin": pin.origin, "value": pin.value})
             if not is_agent:
                 _give(executor, pin, data, ctx, ends=ends)
                 return

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from studio.engine.events import Event, NodeEvent
+
 
 @dataclass(frozen=True, slots=True)
 class Pin:
@@ -58,6 +60,16 @@ class Overrides:
             for name, mock in (mocks.items() if isinstance(mocks, Mapping) else ())
             if isinstance(mock, Mapping)
         }
+
+    def take_told(self, event: Event) -> None:
+        """Becomes what a recorded run tells that it did instead of calling nodes; results of mocks are in its tools."""
+        if not isinstance(event, NodeEvent):
+            return
+        path = "/".join((*event.inside, event.node))
+        if event.kind == "muted":
+            self.muted.add(path)
+        elif event.kind == "pinned" and isinstance(event.data, Mapping) and "value" in event.data:
+            self.pins[path] = Pin(event.data["value"], str(event.data.get("origin", "")))
 
     def note(self) -> str:
         """What is not as drawn, for the list of runs: "2 pinned, 1 muted, 1 tool mocked"."""

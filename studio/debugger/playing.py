@@ -13,6 +13,7 @@ from studio.debugger.answers import ValueProblem, answer_value, input_value
 from studio.debugger.assertions import Outcome, check
 from studio.debugger.beginning import Beginning, Runnable, SessionSetup
 from studio.debugger.memory_run_store import MemoryRunStore
+from studio.debugger.overrides import Overrides
 from studio.debugger.recording import Tape
 from studio.debugger.run_tests import RunTest
 from studio.debugger.session import RunSession
@@ -30,7 +31,9 @@ async def play_test(test: RunTest, workflow: Workflow, prepare: Prepare, codec: 
     """
     names = {node.id: node.name for node in workflow.nodes}
     tape = Tape(test.recording(), strict=True, by_position=True, name_of=lambda id: names.get(id) or id)
-    outcome = await play(workflow, test.input, prepare, codec, tape=tape, answers=test.answers)
+    outcome = await play(
+        workflow, test.input, prepare, codec, tape=tape, answers=test.answers, overrides=test.overrides
+    )
     wants_failure = any("fails" in expectation for expectation in test.expect)
     failures = [outcome.failure] if outcome.failure and not wants_failure else []
     failures += [why for expectation in test.expect if (why := check(expectation, outcome))]
@@ -44,6 +47,7 @@ async def play(
     codec: Codec,
     *,
     tape: Tape | None = None,
+    overrides: Overrides | None = None,
     answers: Sequence[Sequence[Mapping[str, Any]]] = (),
     store: RunStore | None = None,
     record: RunRecord | None = None,
@@ -65,7 +69,7 @@ async def play(
         codec,
         sink=outcome,
         changed=changed.set,
-        setup=SessionSetup(document=workflow),
+        setup=SessionSetup(overrides=overrides or Overrides(), document=workflow),
         name_of=lambda node: names.get(node) or node,
         streaming=False,
     )

@@ -10,12 +10,14 @@ from typing import Any
 
 from studio.agents.messages import AgentReply, ApprovalResponse, Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from studio.assembly.texts import value_text
+from studio.debugger.overrides import Overrides, Pin
 from studio.debugger.recording import ASKED, RecordedCall, RecordedTool, Recording, asked_of
 from studio.engine.values import plain
 
 FORMAT = "superstep-test"
 VERSION = 1
 SUFFIX = ".test.json"
+_MAY_BE_LEFT_OUT = ("replies", "tools", "answers", "pins", "muted")
 
 
 class TestProblem(ValueError):
@@ -39,6 +41,15 @@ class RunTest:
     answers: list[list[dict[str, Any]]] = field(default_factory=list)
     """What people answer, by turn: the node that asks, the tool if it asks for one, and the value."""
     expect: list[dict[str, Any]] = field(default_factory=list)
+    pins: Mapping[str, Any] = field(default_factory=dict)
+    """By path of the node: what it gives instead of being called."""
+    muted: list[str] = field(default_factory=list)
+    """Paths of the nodes that pass their input on."""
+
+    @property
+    def overrides(self) -> Overrides:
+        """What is done instead of calling nodes, as in the run that the test was made from."""
+        return Overrides({path: Pin(value) for path, value in self.pins.items()}, set(self.muted))
 
     def recording(self) -> Recording:
         """The replies and results to give. Raises :class:`TestProblem`."""
@@ -54,8 +65,16 @@ class RunTest:
         return Recording(self.input, calls=calls, tools=tools)
 
 
-def made_from(recording: Recording, name: str, workflow: str, given: Any, expect: list[dict[str, Any]]) -> RunTest:
-    """A recorded run as a test. ``given`` is the input as a person gives it."""
+def made_from(
+    recording: Recording,
+    name: str,
+    workflow: str,
+    given: Any,
+    expect: list[dict[str, Any]],
+    overrides: Overrides | None = None,
+) -> RunTest:
+    """A recorded run as a test. ``given`` is the input as a person gives it, ``overrides`` what was done instead."""
+    overrides = overrides or Overrides()
     return RunTest(
         name,
         workflow,
@@ -71,6 +90,8 @@ def made_from(recording: Recording, name: str, workflow: str, given: Any, expect
         },
         [[_answered(node, value) for node, value in batch] for batch in recording.answers],
         expect,
+        {path: plain(pin.value) for path, pin in overrides.pins.items()},
+        sorted(overrides.muted),
     )
 
 
@@ -85,9 +106,11 @@ def write_test(test: RunTest, path: Path) -> None:
         "replies": test.replies,
         "tools": test.tools,
         "answers": test.answers,
+        "pins": test.pins,
+        "muted": test.muted,
         "expect": test.expect,
     }
-    kept = {key: value for key, value in body.items() if value or key not in ("replies", "tools", "answers")}
+    kept = {key: value for key, value in body.items() if value or key not in _MAY_BE_LEFT_OUT}
     path.write_text(json.dumps(kept, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
@@ -103,7 +126,7 @@ def read_test(path: Path) -> RunTest:
         raise TestProblem(f"{path} was written by a later version of the studio.")
     if not isinstance(body.get("workflow"), str):
         raise TestProblem(f"{path} does not say which workflow it is for.")
-    kinds = {"replies": dict, "tools": dict, "answers": list, "expect": list}
+    kinds = {"replies": dict, "tools": dict, "answers": list, "expect": list, "pins": dict, "muted": list}
     for key, kind in kinds.items():
         if not isinstance(body.get(key, kind()), kind):
             raise TestProblem(f"{path}: “{key}” is not what it must be.")

@@ -15,6 +15,7 @@ from studio.agents.tools import Tool
 from studio.bridge.run_edits import changed_messages, messages_json
 from studio.debugger.breakpoints import Breakpoint
 from studio.debugger.forks import Reset
+from studio.debugger.overrides import Pin
 from studio.debugger.run_tests import read_test
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Context, FunctionExecutor, WorkflowBuilder
@@ -184,6 +185,11 @@ def test_the_result_of_a_held_tool_is_given_and_no_model_is_asked_again(on_loop:
     on_desk(on_loop, graph, script)
 
 
+def written(path: Path) -> bool:
+    """Whether a test file is there to its end: it is written in a thread."""
+    return path.exists() and path.read_text(encoding="utf-8").endswith("}\n")
+
+
 def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
     async def script(desk: Desk) -> None:
         desk.run.run("go")
@@ -192,7 +198,7 @@ def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
         await until(lambda: bool(desk.problems), 15)
         (tmp_path / "tests").mkdir()
         desk.run.make_test(tmp_path / "tests" / "x.test.json", tmp_path / "w.workflow.json")
-        await until(lambda: (tmp_path / "tests" / "x.test.json").exists(), 15)
+        await until(lambda: written(tmp_path / "tests" / "x.test.json"), 15)
 
     def graph() -> Graph:
         return chain(upper("a"), agent("b", "reply"))
@@ -203,6 +209,31 @@ def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
     assert (test.name, test.workflow, test.input) == ("x", "../w.workflow.json", "go")
     assert test.replies == {"b": [{"asked": "go-a", "text": "reply"}]}
     assert test.expect == [{"path": ["a", "b"]}, {"output": {"equals": "reply"}}]
+
+
+def test_what_was_pinned_and_muted_in_a_run_is_so_in_its_test(on_loop: OnLoop, tmp_path: Path) -> None:
+    """The setup of a test is that of the run, not what is set when the test is made."""
+
+    def graph() -> Graph:
+        return chain(upper("a"), agent("b", "real"), agent("c", "real"), agent("d", "real"))
+
+    async def script(desk: Desk) -> None:
+        setup = desk.run.setup
+        setup.pin("b", "pinned", "run 2")
+        setup.mute("c", on=True)
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        setup.unpin("b")
+        setup.mute("c", on=False)
+        setup.mute("d", on=True)
+        desk.run.make_test(tmp_path / "x.test.json", tmp_path / "w.workflow.json")
+        await until(lambda: written(tmp_path / "x.test.json"), 15)
+
+    on_desk(on_loop, graph, script)
+    test = read_test(tmp_path / "x.test.json")
+    assert (dict(test.pins), test.muted) == ({"b": "pinned"}, ["c"])
+    assert list(test.replies) == ["d"]
+    assert (test.overrides.pins, test.overrides.muted) == ({"b": Pin("pinned")}, {"c"})
 
 
 @pytest.mark.parametrize("bad", ["text", [{"role": "nobody", "text": "x"}], [{"role": "user"}], [3]])

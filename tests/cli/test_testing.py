@@ -31,6 +31,16 @@ def test_pinned_replies_pass_and_junit_is_written(cli: Cli, two_agents: Path, tm
     assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
 
 
+def test_a_pinned_node_of_a_test_is_not_called(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    expect = [{"path": ["writer", "critic"]}, {"output": {"equals": "pinned"}}]
+    write(tmp_path / "a.test.json", two_agents, replies={"writer": ["x"]}, pins={"critic": "pinned"}, expect=expect)
+    replies = {"critic": [{"asked": "a poem", "text": "y"}]}
+    expect = [{"output": {"equals": "y"}}]
+    write(tmp_path / "b.test.json", two_agents, muted=["writer"], replies=replies, expect=expect)
+    code, out, _ = cli("test", tmp_path)
+    assert (code, out.endswith("2 passed, 0 failed\n")) == (0, True), out
+
+
 def test_a_failed_expectation_gives_1_and_a_missing_reply_asks_no_model(
     cli: Cli, two_agents: Path, tmp_path: Path
 ) -> None:
