@@ -156,7 +156,9 @@ class RunTurns(ShownRun):
 
     async def _start_new(self, text: str, begin: Callable[[RunSession], None]) -> None:
         await self._leave()
-        await self._see_others(await self._opened_store())
+        store = await self._opened_store()
+        await asyncio.sleep(0)  # making the file of the first run takes a frame of its own
+        await self._see_others(store)
         assert self._services is not None
         try:
             data = input_value(text, self._services.document())

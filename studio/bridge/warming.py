@@ -10,7 +10,14 @@ from threading import Event, get_ident
 
 _LEAST_REST, _MOST_REST = 0.003, 0.05
 """Seconds between two modules, in which the window has the interpreter to itself."""
-_PLANS = ("studio.debugger.preparation", "studio.assembly.services")
+_PLANS = (
+    "studio.debugger.preparation",
+    "studio.assembly.services",
+    "studio.debugger.telemetry",
+    "studio.debugger.instrument",
+    "studio.debugger.context.before_calls",
+)
+"""Also what a session imports on the loop when it starts."""
 
 
 def load_plans() -> None:

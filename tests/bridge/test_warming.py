@@ -57,6 +57,23 @@ def test_other_threads_load_without_rests() -> None:
     tested.find_spec("anything")
 
 
+def test_what_a_session_imports_on_the_loop_is_there_before() -> None:
+    """The imports inside functions of the session and of what the window gives it."""
+    script = (
+        "import ast, sys, importlib.util\n"
+        "from studio.bridge.warming import load_plans\n"
+        "load_plans()\n"
+        "wanted = set()\n"
+        "for name in ('studio.debugger.session', 'studio.debugger.preparation'):\n"
+        "    tree = ast.parse(open(importlib.util.find_spec(name).origin, encoding='utf-8').read())\n"
+        "    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]\n"
+        "    wanted |= {n.module for f in functions for n in ast.walk(f) if isinstance(n, ast.ImportFrom)}\n"
+        "print(len(wanted) > 1, sorted(name for name in wanted if name not in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "True []"
+
+
 def test_a_window_that_is_shown_has_not_loaded_what_makes_plans() -> None:
     script = (
         "import sys, studio.ui.app, studio.bridge.workspaces, studio.ui.main_window\n"
