@@ -184,9 +184,13 @@ class OutputView:
 
     @property
     def final(self) -> bool:
-        """Whether it counts as a result of the run: a stream that so far has only asked for tools is none."""
-        said = not self._streamed or any(self._parts)
-        return said and not self.intermediate and not self.cut_off
+        """Whether it counts as a result of the run."""
+        return self.said and not self.intermediate and not self.cut_off
+
+    @property
+    def said(self) -> bool:
+        """Whether there is anything to show: a stream that so far has only asked for tools has said nothing."""
+        return not self._streamed or any(self._parts)
 
     @property
     def text(self) -> str:

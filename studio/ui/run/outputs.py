@@ -116,7 +116,7 @@ class OutputsView(Page):
         if self._workspace is None:
             return None
         made = {id(card.view) for card in self._cards}
-        missing = [view for view in self._workspace.run.outputs if id(view) not in made]
+        missing = [view for view in self._workspace.run.outputs if id(view) not in made and view.said]
         final = next((view for view in missing if not view.intermediate), None)
         return final or (next(iter(missing), None) if self._others.is_open else None)
 

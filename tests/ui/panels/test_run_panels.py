@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from studio.agents.messages import AgentUpdate, ToolCall
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.run_views import (
@@ -276,6 +277,19 @@ def test_cards_of_outputs_are_made_one_by_one_as_far_as_one_sees(
     assert made < 20
     outputs.verticalScrollBar().setValue(outputs.verticalScrollBar().maximum())
     qtbot.waitUntil(lambda: len(outputs._cards) > made)
+
+
+def test_a_stream_that_only_asked_for_a_tool_has_no_card(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    call = AgentUpdate((ToolCall("c1", "look", "{}"),), author="Writer")
+    paused(run)
+    run.outputs += [OutputView("writer", 1, "", call), OutputView("publisher", 3, "The brief.", "The brief.")]
+    panel = show(RunPanel)
+    panel.show_superstep(0)
+    qtbot.waitUntil(lambda: bool(panel.outputs._cards))
+    qtbot.waitUntil(lambda: not panel.outputs._timer.isActive())
+    assert [card.view.node for card in panel.outputs._cards] == ["publisher"]
 
 
 def test_an_output_that_comes_later_may_stand_earlier_and_one_that_is_streamed_grows(
