@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal
 
 from studio.bridge.run_searching import RunSearching
 from studio.checkpoints import StoreError
-from studio.document.model import Workflow
 
 
 class RunBundles(RunSearching):
@@ -17,8 +16,8 @@ class RunBundles(RunSearching):
 
     bundled = Signal(str)
     """What was exported or imported, as a sentence."""
-    workflow_imported = Signal(object)
-    """The :class:`studio.document.model.Workflow` of imported runs that belong to another document."""
+    workflow_imported = Signal(object, object)
+    """The :class:`studio.document.model.Workflow` of a file of runs that belong to another document, and the file."""
 
     def without_keys(self, text: str) -> str:
         """A text of runs for a file, without the keys that are in use."""
@@ -61,25 +60,17 @@ class RunBundles(RunSearching):
         services = self._services
         try:
             bundle = await asyncio.to_thread(read, file, services.codec)
-            own = bundle.workflow.id == services.document().id
-            store = await self._opened_store() if own else await services.open_other(bundle.workflow)
-            try:
-                added = await put_into(store, bundle)
-            finally:
-                if not own:
-                    await store.close()
+            if bundle.workflow.id != services.document().id:
+                self.workflow_imported.emit(bundle.workflow, file)
+                return
+            store = await self._opened_store()
+            added = await put_into(store, bundle)
         except (BundleProblem, StoreError, OSError) as problem:
             self._fail(f"{str(problem).rstrip('.')}.")
             return
         names = ", ".join(f"{run.name} of run {run.number}" for run in added)
         self.bundled.emit(f"Imported {names}" if added else "Everything in this file is there already")
-        if own:
-            await self._tree.load(store)
-            await self._mark_unfit(services)
-            self._tell_tree()
-            self.state_changed.emit()
-        else:
-            self._offer(bundle.workflow)
-
-    def _offer(self, workflow: Workflow) -> None:
-        self.workflow_imported.emit(workflow)
+        await self._tree.load(store)
+        await self._mark_unfit(services)
+        self._tell_tree()
+        self.state_changed.emit()

@@ -20,10 +20,6 @@ async def _no_store() -> RunStore:
     raise StoreError("There is no file of runs")
 
 
-async def _no_other(_workflow: Workflow) -> RunStore:
-    return await _no_store()
-
-
 def _no_trace(sink: EventSink, _workflow: Workflow, _run: str) -> EventSink:
     return sink
 
@@ -52,8 +48,6 @@ class RunServices:
     fingerprint: Callable[[Workflow], Awaitable[str]] = _no_signature
     secrets: Callable[[], Collection[str]] = frozenset
     """Every secret that was used so far: none may get into a file for somebody else."""
-    open_other: Callable[[Workflow], Awaitable[RunStore]] = _no_other
-    """The runs of another workflow than the open one."""
     disk_bytes: Callable[[], int] = lambda: 0
     """What runs take on disk, also while new ones are kept in memory only."""
     remove_from_disk: Callable[[], None] = lambda: None

@@ -182,7 +182,6 @@ class Workspaces:
             document=lambda: document.workflow,
             open_store=open_store,
             open_damaged=open_damaged,
-            open_other=lambda workflow: open_runs(workflow, self._codec),
             secrets=lambda: self.secrets.known,
             set_aside=lambda: set_aside(run_store(document.workflow.id)).name,
             store_exists=lambda: document.workflow.runs_on_disk and run_store(document.workflow.id).exists(),

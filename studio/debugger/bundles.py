@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from studio.checkpoints import (
 )
 from studio.debugger.branches import Stretch, next_number
 from studio.debugger.event_codec import EventDecoder, EventEncoder, UnreadableLog
+from studio.debugger.states import RunState
 from studio.document.model import Workflow
 from studio.files import FileProblem, dumps, loads
 
@@ -88,7 +90,9 @@ async def collect(store: RunStore, wanted: Wanted, drawing: Workflow) -> Bundle:
     events: dict[str, Sequence[Any]] = {}
     for stretch in wanted.ways:
         log = await store.load_events(stretch.run)
-        events[stretch.run] = log if stretch.until is None else _log_up_to(log, stretch.until)
+        events[stretch.run] = part = log if stretch.until is None else _log_up_to(log, stretch.until)
+        if stretch.run in records and any(event.get("type") == "CheckpointSaved" for event in log[len(part) :]):
+            records[stretch.run] = await _standing_at(store, records[stretch.run], str(stretch.until))
     runs = tuple(records[s.run] for s in wanted.ways if s.run in records)
     documents: dict[str, str] = {}
     for run in runs:
@@ -98,6 +102,15 @@ async def collect(store: RunStore, wanted: Wanted, drawing: Workflow) -> Bundle:
             continue
     kept = {c.id: marks[c.id] for c in checkpoints if c.id in marks}
     return Bundle(drawing, runs, tuple(checkpoints), events, documents, kept)
+
+
+async def _standing_at(store: RunStore, record: RunRecord, checkpoint: str) -> RunRecord:
+    """A branch that is taken along up to a checkpoint: where that stands, not how the branch ended later."""
+    try:
+        waits = bool((await store.load(checkpoint)).requests)
+    except KeyError:
+        waits = False
+    return replace(record, state=RunState.WAITING if waits else RunState.PAUSED, ended=None, usage="")
 
 
 def _log_up_to(log: Sequence[Any], checkpoint: str) -> Sequence[Any]:
@@ -184,6 +197,19 @@ def _plain(value: Any) -> Any:
 
 def read(file: Path, codec: Codec) -> Bundle:
     """Reads a file; runs nothing of it. For a thread. Raises :class:`BundleProblem` and OSError."""
+    with _opened(file) as (archive, head):
+        return _bundle(archive, codec, tuple(map(str, head.get("redacted", ()))))
+
+
+def read_workflow(file: Path) -> Workflow:
+    """The workflow that the runs of a file belong to; of the runs nothing is read. Raises as :func:`read` does."""
+    with _opened(file) as (archive, _):
+        return loads(archive.read("workflow.json").decode())
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[zipfile.ZipFile, Mapping[str, Any]]]:
+    """The archive and its manifest; what goes wrong inside becomes a sentence about the file."""
     try:
         with zipfile.ZipFile(file) as archive:
             if sum(part.file_size for part in archive.infolist()) > _LARGEST:
@@ -197,7 +223,7 @@ def read(file: Path, codec: Codec) -> Bundle:
                     f"{file.name} has version {version} of the format; this program reads version {VERSION}. "
                     "Update the program to import it."
                 )
-            return _bundle(archive, codec, tuple(map(str, head.get("redacted", ()))))
+            yield archive, head
     except zipfile.BadZipFile:
         raise BundleProblem(f"{file.name} is no bundle of runs, or it is damaged.") from None
     except (KeyError, TypeError, ValueError, AttributeError, FileProblem, UnknownType, UnreadableLog) as error:
@@ -241,7 +267,8 @@ def _message(data: Mapping[str, Any]) -> QueuedMessage:
 
 
 async def put_into(store: RunStore, bundle: Bundle) -> tuple[RunRecord, ...]:
-    """Adds what is not there yet; gives the runs that were added, with their new numbers. Nothing is overwritten.
+    """Adds what is not there yet; gives the runs that were added or went further, with their numbers here. Nothing is
+    overwritten: a run that is there up to an earlier moment of the same log gets the rest of it.
 
     Raises StoreError.
     """
@@ -255,6 +282,8 @@ async def put_into(store: RunStore, bundle: Bundle) -> tuple[RunRecord, ...]:
             numbers[record.number] = there[record.id].number
     for record in bundle.runs:
         if record.id in there:
+            if await _goes_on(store, there[record.id], record, bundle.events.get(record.id, ())):
+                added.append(replace(there[record.id], state=record.state))
             continue
         if record.number not in numbers:
             numbers[record.number], number = number, number + 1
@@ -271,3 +300,19 @@ async def put_into(store: RunStore, bundle: Bundle) -> tuple[RunRecord, ...]:
         if id not in known:
             await store.set_mark(id, mark)
     return tuple(added)
+
+
+async def _goes_on(store: RunStore, here: RunRecord, record: RunRecord, log: Sequence[Any]) -> bool:
+    """Adds the rest of the log of a run that came with an earlier part of it; whether there was one. One that has gone
+    on by itself since stays as it is."""
+    known = await store.load_events(here.id)
+    if len(log) <= len(known) or list(map(_moment, log[: len(known)])) != list(map(_moment, known)):
+        return False
+    await store.append_events(here.id, log[len(known) :])
+    await store.update_run(here.id, state=record.state, ended=record.ended, usage=record.usage)
+    return True
+
+
+def _moment(event: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What an event is known by, whatever the redactor took out of it."""
+    return tuple(event.get(name) for name in ("type", "t", "checkpoint"))

@@ -433,7 +433,8 @@ CHECKPOINTS = (
            why_not=_on_any_checkpoint, hint="With the marked checkpoint, else with the end of the shown branch"),
     Action("checkpoint.find", "Find checkpoints…", "Checkpoints", 2, "own:search", why_not=on_tab),
     Action("checkpoint.before_error", "Go to the checkpoint before the error", "Checkpoints", 2, "", why_not=on_tab),
-    Action("checkpoint.import", "Import runs…", "Checkpoints", 3, "", why_not=on_tab),
+    Action("checkpoint.import", "Import runs…", "Checkpoints", 3, "",
+           hint="Add the runs of a file to the workflow they belong to; it is opened if it is not"),
     Action("checkpoint.keep", "Which checkpoints are kept…", "Checkpoints", 3, "", why_not=on_tab),
     Action("checkpoint.show", "Go to the checkpoint strip", "Checkpoints", 1, "", why_not=on_workflow),
 )  # fmt: skip

@@ -23,7 +23,7 @@ def test_a_run_goes_to_another_machine_and_can_be_gone_on_with_there(
 ) -> None:
     file = tmp_path / "x.superstep-runs"
     said: list[str] = []
-    offered: list[Workflow] = []
+    offered: list[tuple[Workflow, Path]] = []
 
     async def export(workspace: Workspace) -> None:
         run = workspace.run
@@ -35,21 +35,24 @@ def test_a_run_goes_to_another_machine_and_can_be_gone_on_with_there(
 
     async def take(workspace: Workspace) -> None:
         run = workspace.run
-        run.bundled.connect(said.append)
-        run.workflow_imported.connect(offered.append)
+        run.workflow_imported.connect(lambda found, runs: offered.append((found, runs)))
         run.import_bundle(file)
         await until(lambda: bool(offered), 10)
+        assert not run_store(workspace.document.workflow.id).exists()
 
     async def go_on(workspace: Workspace) -> None:
         run = workspace.run
+        run.bundled.connect(said.append)
+        run.import_bundle(offered[0][1])
         await until(lambda: len(run.checkpoints) > 2, 10)
+        assert said[-1] == "Imported main of run 1"
+        assert run_store("file-of-runs").exists()
         assert [c.name for c in run.checkpoints][1] == "the plan"
         run.restore(run.checkpoints[0].checkpoint)
         await until(lambda: run.state is S.PAUSED, 10)
         run.run("")
         await until(lambda: run.state is S.COMPLETED, 10)
         assert [b.name for b in run.branches] == ["main", "Fork A"]
-        run.bundled.connect(said.append)
         run.import_bundle(file)
         await until(lambda: said[-1] == "Everything in this file is there already", 10)
         assert len(run.branches) == 2
@@ -58,10 +61,8 @@ def test_a_run_goes_to_another_machine_and_can_be_gone_on_with_there(
     assert said[-1].startswith("x.superstep-runs holds")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another machine"))
     assert opened(on_loop, Workflow(id="something-else"), take) == []
-    assert said[-1] == "Imported main of run 1"
-    assert offered[0].id == "file-of-runs"
-    assert run_store("file-of-runs").exists()
-    assert opened(on_loop, offered[0], go_on) == []
+    assert (offered[0][0].id, offered[0][1]) == ("file-of-runs", file)
+    assert opened(on_loop, offered[0][0], go_on) == []
 
 
 @pytest.mark.usefixtures("home")

@@ -49,7 +49,8 @@ async def filled(tmp_path: Path) -> SqliteStore:
     await store.start_run(RunRecord("fork", 3, "Fork A", "c1", state="waiting", document_fingerprint="f"))
     await store.append_events("main", [*log(f"Key {KEY}"), {"type": "CheckpointSaved", "checkpoint": "c0"},
                                        {"type": "CheckpointSaved", "checkpoint": "c1"},
-                                       {"type": "SuperstepFinished", "checkpoint": "c1"}, *log("after")])  # fmt: skip
+                                       {"type": "SuperstepFinished", "checkpoint": "c1"}, *log("after"),
+                                       {"type": "CheckpointSaved", "checkpoint": "c2"}])  # fmt: skip
     await store.append_events("fork", log("in the fork", "my-own-password-1"))
     await store.save_document("f", dumps(DRAWING))
     for checkpoint in checkpoints():
@@ -81,7 +82,7 @@ async def test_a_branch_comes_back_whole_on_another_machine_without_secrets(tmp_
     assert bundle.workflow == DRAWING
     added = await bundles.put_into(other, bundle)
     assert [(r.id, r.number, r.name, r.state) for r in added] == [
-        ("main", 2, "main", "completed"), ("fork", 2, "Fork A", "waiting"),
+        ("main", 2, "main", "waiting"), ("fork", 2, "Fork A", "waiting"),
     ]  # fmt: skip
     for checkpoint in checkpoints():
         assert await other.load(checkpoint.id) == checkpoint
@@ -101,11 +102,48 @@ async def test_one_checkpoint_takes_the_logs_that_lead_to_it_and_no_other_checkp
     store = await filled(tmp_path)
     bundle = await bundle_of(store, "main", "c1")
     assert [c.id for c in bundle.checkpoints] == ["c1"]
-    assert [r.id for r in bundle.runs] == ["main"]
+    assert [(r.id, r.state) for r in bundle.runs] == [("main", "waiting")], "it had a question there"
     assert len(bundle.events["main"]) == 4
     memory = MemoryRunStore(CODEC)
     await bundles.put_into(memory, bundle)
     assert (await memory.load("c1")).parent == "c0"
+    await store.close()
+
+
+async def test_a_run_that_came_up_to_a_checkpoint_gets_the_rest_with_the_whole_branch(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    await store.update_run("main", ended=9.0, usage="{}")
+    first, second = tmp_path / "1.superstep-runs", tmp_path / "2.superstep-runs"
+    bundles.write(await bundle_of(store, "main", "c0"), first, CODEC)
+    bundles.write(await bundle_of(store, "main"), second, CODEC)
+    whole = bundles.read(second, CODEC)
+    other = SqliteStore(tmp_path / "two.db", CODEC)
+    await other.start_run(RunRecord("its own", 1, "main"))
+    await bundles.put_into(other, bundles.read(first, CODEC))
+    cut = {r.id: r for r in await other.runs()}["main"]
+    assert (cut.state, cut.ended, cut.usage) == ("paused", None, "")
+    [added] = await bundles.put_into(other, whole)
+    assert (added.id, added.number, added.state) == ("main", 2, "completed")
+    assert await other.load_events("main") == list(whole.events["main"])
+    record = {r.id: r for r in await other.runs()}["main"]
+    assert (record.number, record.state, record.ended, record.usage) == (2, "completed", 9.0, "{}")
+    assert await bundles.put_into(other, whole) == ()
+    await store.close()
+    await other.close()
+
+
+async def test_a_run_that_went_on_by_itself_keeps_its_own_log(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    first, second = tmp_path / "1.superstep-runs", tmp_path / "2.superstep-runs"
+    bundles.write(await bundle_of(store, "main", "c0"), first, CODEC)
+    bundles.write(await bundle_of(store, "main"), second, CODEC)
+    other = MemoryRunStore(CODEC)
+    await bundles.put_into(other, bundles.read(first, CODEC))
+    await other.append_events("main", [{"type": "CheckpointSaved", "checkpoint": "elsewhere"}])
+    before = await other.load_events("main")
+    assert await bundles.put_into(other, bundles.read(second, CODEC)) == ()
+    assert await other.load_events("main") == before
+    assert [(r.id, r.state) for r in await other.runs()] == [("main", "paused")]
     await store.close()
 
 

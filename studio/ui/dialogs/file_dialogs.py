@@ -12,13 +12,24 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from studio.ui.text import tr
 
 SUFFIX = ".workflow.json"
+_RUNS = ".superstep-runs"
+
+
+def is_bundle(file: Path) -> bool:
+    """Whether a file is called as files of runs are."""
+    return file.suffix.lower() == _RUNS
 
 
 def choose_workflows(parent: QWidget, folder: Path, chosen: Callable[[list[Path]], None]) -> QFileDialog:
     """Asks for files to open."""
     dialog = _dialog(parent, tr("Open workflow"), folder)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-    filters = [tr("Workflows (*.workflow.json)"), tr("JSON files (*.json)"), tr("Pictures of workflows (*.svg *.png)")]
+    filters = [
+        tr("Workflows (*.workflow.json)"),
+        tr("JSON files (*.json)"),
+        tr("Pictures of workflows (*.svg *.png)"),
+        tr("Runs (*.superstep-runs)"),
+    ]
     dialog.setNameFilters([*filters, tr("All files (*)")])
     dialog.filesSelected.connect(lambda files: chosen([Path(f) for f in files]))
     dialog.open()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
+from studio.files import FileProblem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
@@ -87,3 +88,12 @@ def _open(
 
 def _nothing() -> None:
     return
+
+
+def problem_text(problem: FileProblem | OSError) -> str:
+    """What is wrong, where, and the way out."""
+    if isinstance(problem, OSError):
+        reason = problem.strerror or str(problem)
+        return reason if reason.endswith(".") else f"{reason}."
+    where = f"{problem.message.removesuffix('.')} ({problem.place})." if problem.place else problem.message
+    return "\n\n".join(text for text in (where, problem.way_out) if text)

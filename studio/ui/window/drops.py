@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QPoint, QPointF
 
 from studio.ui.canvas import CanvasView
-from studio.ui.dialogs.file_dialogs import SUFFIX
+from studio.ui.dialogs.file_dialogs import SUFFIX, is_bundle
 from studio.ui.dialogs.messages import Choice, ask, show_problem
 from studio.ui.text import tr
 
@@ -33,7 +33,7 @@ def take(window: MainWindow, files: list[Path], at: QPoint | None = None) -> Non
     """Does with each file what it is for; ``at``: where in the window they were dropped."""
     point = _on_canvas(window, at)
     for number, file in enumerate(files):
-        if point is not None and window.page is not None and not _is_foreign(file):
+        if point is not None and window.page is not None and not (_is_foreign(file) or is_bundle(file)):
             _put_on_canvas(window, window.page.canvas, file, point + QPointF(24, 96) * number)
         elif file.suffix.lower() in _TEXTS and window.page is not None:
             _as_input(window, file)

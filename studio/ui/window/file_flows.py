@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,12 +25,13 @@ from studio.importers import Imported
 from studio.importers.runnable import runnable
 from studio.settings import recent, trust
 from studio.settings.places import resource
-from studio.ui.dialogs.file_dialogs import SUFFIX, choose_target, choose_workflows
-from studio.ui.dialogs.messages import Choice, ask, show_problem
+from studio.ui.dialogs.file_dialogs import SUFFIX, choose_bundle, choose_target, choose_workflows, is_bundle
+from studio.ui.dialogs.messages import Choice, ask, problem_text, show_problem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.window.disk_watch import DiskWatch
 from studio.ui.window.document_tabs import DocumentTabs
+from studio.ui.window.file_names import file_name, first_name
 from studio.ui.window.inside import InnerPages, WayBack, is_inner
 from studio.ui.window.kept_pages import KeptPages, is_kept
 from studio.ui.window.workflow_page import WorkflowPage
@@ -105,14 +105,14 @@ class FileFlows(QObject):
         name = tr("{name}, as it was").format(name=workflow.name)
         self._show(workflow.model_copy(update={"id": uuid4().hex, "name": name}), None)
 
-    def new_with_runs(self, workflow: Workflow) -> None:
-        """The workflow of imported runs with its id, so that they belong to it; not saved yet, unless it is open."""
-        for page in self.documents():
-            if page.workspace.document.workflow.id == workflow.id:
-                self._tabs.show_page(page)
-                page.workspace.run.reopen()
-                return
-        self._show(workflow, None)
+    def new_with_runs(self, workflow: Workflow, file: Path) -> WorkflowPage:
+        """The workflow of a file of runs with its id, so that they belong to it, and the runs in it; not saved yet,
+        unless it is open."""
+        own = (page for page in self.documents() if page.workspace.document.workflow.id == workflow.id)
+        page = next(own, None) or self._show(workflow, None)
+        self._tabs.show_page(page)
+        page.workspace.run.import_bundle(file)
+        return page
 
     def new_from_import(self, found: Imported) -> None:
         """What an import made, not saved yet. What was changed in an export since is one step to look at and undo: in
@@ -132,6 +132,10 @@ class FileFlows(QObject):
         """Asks for files and opens them."""
         choose_workflows(self._window, self._folder(), self.open_all)
 
+    def ask_open_runs(self) -> None:
+        """Asks for a file of runs and opens it."""
+        choose_bundle(self._window, self._folder(), lambda file: self.open_all([file]))
+
     def open_all(self, files: Sequence[Path]) -> None:
         """Opens files; one that is open already comes to the front."""
         for file in files:
@@ -142,6 +146,8 @@ class FileFlows(QObject):
         file = file.absolute()
         if file.suffix.lower() in PICTURES:
             return self._open_picture(file)
+        if is_bundle(file):
+            return self._open_runs(file)
         for page in self.documents():
             if page.workspace.document.path == file:
                 self._tabs.show_page(page)
@@ -157,6 +163,17 @@ class FileFlows(QObject):
         """The workflow that is kept in a picture, as a copy with an id of its own, not saved yet."""
         found = self._read(file)
         return None if found is None else self._show(found[0].model_copy(update={"id": uuid4().hex}), None)
+
+    def _open_runs(self, file: Path) -> WorkflowPage | None:
+        """The runs of a file, in the workflow that they belong to."""
+        from studio.debugger.bundles import BundleProblem, read_workflow
+
+        try:
+            return self.new_with_runs(read_workflow(file), file)
+        except (BundleProblem, OSError) as problem:
+            text = problem_text(problem) if isinstance(problem, OSError) else str(problem)
+            show_problem(self._theme, self._window, tr("{name} could not be opened.").format(name=file.name), text)
+        return None
 
     def open_sub_workflow(self, page: WorkflowPage, node_id: str) -> None:
         """Opens a sub-workflow node: the file of a linked one; what is embedded in a tab of its own, whose edits are
@@ -352,7 +369,7 @@ class FileFlows(QObject):
         return None
 
     def _could_not(self, title: str, problem: FileProblem | OSError) -> None:
-        show_problem(self._theme, self._window, title, _detail(problem))
+        show_problem(self._theme, self._window, title, problem_text(problem))
 
     def _saved_version(self, found: Recovery) -> tuple[Workflow | None, Stamp | None]:
         """The file under the unsaved changes; None if there is none or it cannot be read."""
@@ -375,7 +392,7 @@ class FileFlows(QObject):
             # The original stays where it is; two files must not share one history of runs.
             document.execute(SetWorkflow({"id": uuid4().hex}), tr("Save as a copy"))
             self.said.emit(tr("{name} is a copy with a history of its own.").format(name=path.name))
-        name = _first_name(document.workflow.name, path) if document.path is None else document.workflow.name
+        name = first_name(document.workflow.name, path) if document.path is None else document.workflow.name
         try:
             self._stamps[page] = write_workflow(document.workflow.model_copy(update={"name": name}), path)
         except (FileProblem, OSError) as error:
@@ -429,7 +446,7 @@ class FileFlows(QObject):
             self._theme,
             self._window,
             tr("{name} could not be saved.").format(name=path.name),
-            f"{_detail(error)}\n\n{tr('Your changes are still in the window.')}",
+            f"{problem_text(error)}\n\n{tr('Your changes are still in the window.')}",
             (
                 Choice(tr("Save as…"), partial(self.save_as, page, then), default=True),
                 Choice(tr("Try again"), partial(self._write, page, path, then)),
@@ -472,28 +489,6 @@ class FileFlows(QObject):
         taken = {page.title for page in self.pages()}
         names = [tr("Untitled"), *(f"{tr('Untitled')} {n}" for n in range(2, len(taken) + 3))]
         return next(name for name in names if name not in taken)
-
-
-def _first_name(name: str, path: Path) -> str:
-    """What a workflow is called after its first save: as its file, if nobody has given it a name."""
-    stem = path.name.removesuffix(SUFFIX)
-    unnamed = re.fullmatch(rf"\s*|{re.escape(tr('Untitled'))}( \d+)?", name) is not None
-    return stem if unnamed and stem and stem != file_name(name) else name
-
-
-def file_name(title: str) -> str:
-    """A file name made from a title: words with hyphens, without characters that some system refuses."""
-    kept = "".join(c if c.isalnum() or c in "-_" else " " for c in title.lower())
-    return "-".join(kept.split())[:80] or "workflow"
-
-
-def _detail(problem: FileProblem | OSError) -> str:
-    """What is wrong, where, and the way out."""
-    if isinstance(problem, OSError):
-        reason = problem.strerror or str(problem)
-        return reason if reason.endswith(".") else f"{reason}."
-    where = f"{problem.message.removesuffix('.')} ({problem.place})." if problem.place else problem.message
-    return "\n\n".join(text for text in (where, problem.way_out) if text)
 
 
 def _nothing() -> None:

@@ -152,7 +152,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "checkpoint.find": partial(_find_checkpoint, window),
         "checkpoint.before_error": window.sides.timeline.go_before_error,
         "checkpoint.keep": window.sides.timeline.show_keeping,
-        "checkpoint.import": window.sides.timeline.import_bundle,
+        "checkpoint.import": window.files.ask_open_runs,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
     }
 

@@ -41,6 +41,9 @@ class StillRun(RunModel):
     def stop(self) -> None:
         self.calls.append(("stop",))
 
+    def import_bundle(self, file: Path) -> None:
+        self.calls.append(("import", file.name))
+
     def toggle_breakpoint(self, node: str) -> None:
         self.calls.append(("breakpoint", node))
 
