@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
+from studio.document.lines import pairs
 from studio.document.model import FanInEdge, Workflow
 
 _INSIDE = "internal:"
@@ -27,6 +28,8 @@ class NodeMapping:
     dropped: frozenset[str] = frozenset()
     joins: frozenset[str] | None = None
     """The keys of the joins' buffers in the new drawing, see :func:`join_keys`; None: any."""
+    ended: frozenset[str] = frozenset()
+    """Old nodes whose messages nobody gets any more, see :func:`dead_ends`."""
 
     def of(self, id: str | None) -> str | None:
         """The new id of a node or of its inside edge; None for None and for what is removed."""
@@ -50,9 +53,10 @@ class Consequences:
 
 
 def is_homeless(message: QueuedMessage, mapping: NodeMapping) -> bool:
-    """Whether the node that a message comes from, or goes to, is gone."""
-    gone = mapping.of(message.source) is None
-    return gone or (message.target is not None and mapping.of(message.target) is None)
+    """Whether the node that a message comes from, or goes to, is gone, or nobody is left to get it."""
+    if mapping.of(message.source) is None:
+        return True
+    return message.source in mapping.ended if message.target is None else mapping.of(message.target) is None
 
 
 def consequences(checkpoint: Checkpoint, mapping: NodeMapping) -> Consequences:
@@ -123,6 +127,13 @@ def _key(key: str, mapping: NodeMapping) -> str | None:
         return None
     new = json.dumps([sorted(end for end in ends if end is not None), node], ensure_ascii=False)
     return new if mapping.joins is None or new in mapping.joins else None
+
+
+def dead_ends(old: Workflow, new: Workflow, nodes: Mapping[str, str | None]) -> frozenset[str]:
+    """Nodes of the old drawing that sent to others, and have no edge to anybody in the new one. A queued message names
+    only its sender: with the node that would have got it the edge is gone, too."""
+    sending = {source for source, _, _ in pairs(new)}
+    return frozenset(source for source, _, _ in pairs(old) if nodes.get(source, source) not in sending)
 
 
 def join_keys(workflow: Workflow) -> frozenset[str]:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
-from studio.debugger.mapping import MappingProblem, NodeMapping, consequences, join_keys, mapped
-from studio.document.model import AgentNode, FanInEdge, JoinNode, Workflow
+from studio.debugger.mapping import MappingProblem, NodeMapping, consequences, dead_ends, join_keys, mapped
+from studio.document.model import AgentNode, DirectEdge, FanInEdge, JoinNode, Workflow
 
 REQUEST = PendingRequest("r", "ask", "Good?", "str")
 KEY = json.dumps([["left", "right"], "join"])
@@ -79,3 +79,25 @@ def test_a_buffer_without_its_join_in_the_new_drawing_is_lost() -> None:
     same = (FanInEdge(id="f", sources=("right", "left"), target="join"),)
     keys = join_keys(Workflow(id="w", nodes=nodes, edges=same))
     assert consequences(CHECKPOINT, NodeMapping({}, joins=keys)).lost_buffers == 0
+
+
+def drawn(*edges: tuple[str, str]) -> Workflow:
+    names = dict.fromkeys(name for edge in edges for name in edge)
+    nodes = tuple(AgentNode(id=name, name=name) for name in names)
+    return Workflow(id="w", nodes=nodes, edges=tuple(DirectEdge(id=f"{a}-{b}", source=a, target=b) for a, b in edges))
+
+
+def test_a_message_whose_receiver_was_removed_needs_a_choice_too() -> None:
+    old = drawn(("writer", "critic"), ("critic", "end"))
+    new = drawn(("ask", "author"))
+    nodes = {**NEW, "critic": None}
+    ended = dead_ends(old, new, nodes)
+    assert ended == {"writer", "critic"}
+    mapping = NodeMapping(nodes, ended=ended)
+    assert [m.id for m in consequences(CHECKPOINT, mapping).homeless] == ["m1"]
+    with pytest.raises(MappingProblem, match="Drop it, or send it to another node"):
+        _mapped(mapping)
+    made = _mapped(NodeMapping(nodes, {"m1": "author"}, ended=ended))
+    assert (made.messages[0].id, made.messages[0].source) == ("m1", "internal:author")
+    assert dead_ends(old, drawn(("author", "end")), nodes) == {"critic"}, "another node gets what the writer says"
+    assert dead_ends(drawn(("ask", "writer")), new, NEW) == {"ask"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt
@@ -12,7 +13,7 @@ from studio.assembly.texts import value_text
 from studio.bridge.workspace import Workspace
 from studio.debugger.comparison import Comparison
 from studio.debugger.drift import Drift, NodeDrift
-from studio.debugger.mapping import NodeMapping, consequences, join_keys
+from studio.debugger.mapping import NodeMapping, consequences, dead_ends, join_keys
 from studio.document.model import Workflow
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -50,11 +51,13 @@ class MappingSheet(QDialog):
     def mapping(self) -> NodeMapping:
         """As it is chosen now."""
         nodes = {**self._drift.mapping, **{old: box.currentData() for old, box in self._nodes.items()}}
-        bare = NodeMapping(nodes, joins=join_keys(self._new))
+        old = self._found.old
+        ended = dead_ends(old, self._new, nodes) if old is not None else frozenset()
+        bare = NodeMapping(nodes, joins=join_keys(self._new), ended=ended)
         homeless = {m.id for m in consequences(self._found.checkpoint, bare).homeless}
         chosen = {m: c for m, c in self._chosen.items() if m in homeless}
         rerouted = {m: c for m, c in chosen.items() if c != _DROP}
-        return NodeMapping(nodes, rerouted, frozenset(m for m, c in chosen.items() if c == _DROP), bare.joins)
+        return replace(bare, rerouted=rerouted, dropped=frozenset(m for m, c in chosen.items() if c == _DROP))
 
     def fork(self) -> None:
         """Runs the new branch and closes."""
