@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from studio.ui.requests.list_value import LISTED, ListValue
 from studio.ui.requests.values import (
     LONG,
     MISSING,
@@ -65,10 +66,13 @@ def make_value(theme: Theme, schema: Mapping[str, Any], *, title: str = "", dept
             long = schema.get("format") == "textarea" or (isinstance(most, int) and most > LONG)
             return TextValue(theme, schema, long=long)
         case "array":
-            inner = choices_of(schema.get("items", {})) if isinstance(schema.get("items"), Mapping) else []
+            items = schema.get("items")
+            inner = choices_of(items) if isinstance(items, Mapping) else []
             if inner:
                 least = schema.get("minItems", 0)
                 return ChoicesValue(theme, inner, default, least if isinstance(least, int) else 0)
+            if isinstance(items, Mapping) and items.get("type") in LISTED:
+                return ListValue(theme, schema)
         case "object" if isinstance(schema.get("properties"), Mapping) and depth < _DEEPEST:
             return ObjectValue(theme, schema, depth=depth)
     return JsonValue(theme, schema)

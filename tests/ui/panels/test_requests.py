@@ -18,7 +18,8 @@ from studio.engine.events import RequestAnswered
 from studio.ui.requests import RequestsPanel
 from studio.ui.requests.arguments import arguments_of
 from studio.ui.requests.card import ApprovalCard, QuestionCard
-from studio.ui.requests.form import ObjectValue, make_value, title_of
+from studio.ui.requests.form import ObjectValue, make_value, title_of, with_defaults
+from studio.ui.requests.list_value import ListValue
 from studio.ui.requests.values import (
     MISSING,
     ChoicesValue,
@@ -190,6 +191,7 @@ def test_many_choices_are_a_combo_box(theme: Theme, qtbot: QtBot) -> None:
         ({"type": "string"}, TextValue),
         ({"type": "object"}, JsonValue),
         ({"type": "array", "items": {"type": "object"}}, JsonValue),
+        ({"type": "array", "items": {"type": "string"}}, ListValue),
         ({}, JsonValue),
     ],
 )
@@ -197,6 +199,44 @@ def test_fields_by_schema(theme: Theme, qtbot: QtBot, schema: dict[str, Any], ki
     field = make_value(theme, schema, title="X")
     qtbot.addWidget(field)
     assert type(field) is kind
+
+
+def test_a_list_is_written_one_entry_a_line(theme: Theme, qtbot: QtBot) -> None:
+    field = make_value(theme, {"type": "array", "items": {"type": "string"}, "maxItems": 3})
+    qtbot.addWidget(field)
+    assert isinstance(field, ListValue)
+    assert field.value() is MISSING
+    qtbot.keyClicks(field.editor, "storage")
+    qtbot.keyClick(field.editor, Qt.Key.Key_Return)
+    qtbot.keyClick(field.editor, Qt.Key.Key_Return)
+    qtbot.keyClicks(field.editor, " [T1] tender ")
+    assert field.value() == ["storage", "[T1] tender"]
+    field.editor.setPlainText("a\nb\nc\nd")
+    with pytest.raises(Wrong, match="at most 3 lines"):
+        field.value()
+    field.editor.setPlainText('["two\\nlines"]')
+    assert field.value() == ["two\nlines"]
+    field.editor.setPlainText("[]")
+    assert field.value() == []
+
+
+def test_a_list_of_numbers_says_which_line_is_none_and_shows_what_was_begun(theme: Theme, qtbot: QtBot) -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "minItems": 2}
+    field = make_value(theme, with_defaults(schema, [4, 8]))
+    qtbot.addWidget(field)
+    assert isinstance(field, ListValue)
+    assert (field.editor.value, field.value()) == ("4\n8", [4, 8])
+    field.editor.setPlainText("4\neight")
+    with pytest.raises(Wrong, match="“eight” is not a whole number"):
+        field.value()
+    field.editor.setPlainText("4")
+    with pytest.raises(Wrong, match="at least 2 lines"):
+        field.value()
+    texts = {"type": "array", "items": {"type": "string"}}
+    for begun in (["[1]", "b"], ["two\nlines"], []):
+        again = make_value(theme, with_defaults(texts, begun))
+        qtbot.addWidget(again)
+        assert again.value() == begun
 
 
 def test_json_must_be_of_its_kind(theme: Theme, qtbot: QtBot) -> None:
