@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
+from studio.document import validate
 from studio.document.lines import pairs
 from studio.document.model import FanInEdge, Workflow
 
@@ -130,9 +131,11 @@ def _key(key: str, mapping: NodeMapping) -> str | None:
 
 
 def dead_ends(old: Workflow, new: Workflow, nodes: Mapping[str, str | None]) -> frozenset[str]:
-    """Nodes of the old drawing that sent to others, and have no edge to anybody in the new one. A queued message names
+    """Nodes of the old drawing that sent to others, and have no edge to anybody in the new one, or no part in a run
+    of it. A queued message names
     only its sender: with the node that would have got it the edge is gone, too."""
-    sending = {source for source, _, _ in pairs(new)}
+    taking_part = validate.reachable(new)
+    sending = {source for source, _, _ in pairs(new) if source in taking_part}
     return frozenset(source for source, _, _ in pairs(old) if nodes.get(source, source) not in sending)
 
 

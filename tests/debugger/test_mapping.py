@@ -84,7 +84,12 @@ def test_a_buffer_without_its_join_in_the_new_drawing_is_lost() -> None:
 def drawn(*edges: tuple[str, str]) -> Workflow:
     names = dict.fromkeys(name for edge in edges for name in edge)
     nodes = tuple(AgentNode(id=name, name=name) for name in names)
-    return Workflow(id="w", nodes=nodes, edges=tuple(DirectEdge(id=f"{a}-{b}", source=a, target=b) for a, b in edges))
+    return Workflow(
+        id="w",
+        start=next(iter(names)),
+        nodes=nodes,
+        edges=tuple(DirectEdge(id=f"{a}-{b}", source=a, target=b) for a, b in edges),
+    )
 
 
 def test_a_message_whose_receiver_was_removed_needs_a_choice_too() -> None:
@@ -101,3 +106,5 @@ def test_a_message_whose_receiver_was_removed_needs_a_choice_too() -> None:
     assert (made.messages[0].id, made.messages[0].source) == ("m1", "internal:author")
     assert dead_ends(old, drawn(("author", "end")), nodes) == {"critic"}, "another node gets what the writer says"
     assert dead_ends(drawn(("ask", "writer")), new, NEW) == {"ask"}
+    apart = drawn(("ask", "end"), ("author", "other"))
+    assert dead_ends(old, apart, nodes) == {"writer", "critic"}, "a run leaves out what its start does not lead to"

@@ -14,6 +14,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.comparison import Comparison
 from studio.debugger.drift import Drift, NodeDrift
 from studio.debugger.mapping import NodeMapping, consequences, dead_ends, join_keys
+from studio.document import validate
 from studio.document.model import Workflow
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -209,7 +210,10 @@ class MappingSheet(QDialog):
         box.setAccessibleName(tr("Message of {name}").format(name=source))
         box.addItem(tr("Choose…"), None)
         box.addItem(tr("Drop it"), _DROP)
+        taking_part = validate.reachable(self._new)  # a run leaves the others out, and with them what is sent there
         for node in self._new.nodes:
+            if node.id not in taking_part:
+                continue
             box.addItem(tr("Send it to {name}").format(name=getattr(node, "name", "") or node.id), node.id)
         box.setCurrentIndex(max(0, box.findData(self._chosen.get(message))))
         box.currentIndexChanged.connect(partial(self._on_message_chosen, message, box))

@@ -11,6 +11,7 @@ from studio.bridge.workspace import Workspace
 from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
 from studio.debugger.comparison import Comparison
 from studio.debugger.drift import compare
+from studio.document.edits import ReplaceAll
 from studio.document.model import Workflow
 from studio.ui.dialogs.mapping_sheet import MappingSheet, open_mapping_sheet
 from studio.ui.inspector import InspectorPanel
@@ -143,6 +144,29 @@ def test_a_message_without_a_node_must_be_dropped_or_sent_elsewhere(sheet: Mappi
     assert (sheet.mapping.rerouted, sheet.mapping.dropped) == ({}, frozenset({"q1"}))
     sheet._nodes["old_tech"].setCurrentIndex(sheet._nodes["old_tech"].findData("tech"))
     assert sheet.mapping.dropped == frozenset(), "the message has its node again"
+
+
+def test_a_message_whose_receivers_are_gone_goes_only_to_nodes_that_take_part_in_a_run(
+    show: Show, run: FakeRun, workspace: Workspace
+) -> None:
+    paused(run)
+    start = brief().node("planner")
+    assert start is not None
+    island = start.model_copy(update={"id": "island", "name": "Island"})
+    edges = tuple(e for e in brief().edges if e.kind != "fan_in")
+    now = brief().model_copy(update={"nodes": (*brief().nodes, island), "edges": edges})
+    workspace.document.execute(ReplaceAll(now), "No join")
+    _set(run, brief(), now, same_graph=False)
+    panel = show(InspectorPanel, 420, 800)
+    page = _page(panel, workspace)
+    sheet = open_mapping_sheet(page.theme, workspace, "m3", page)
+    assert sheet is not None
+    assert list(sheet._messages) == ["q2"]
+    box = sheet._messages["q2"]
+    assert not sheet.fork_button.isEnabled()
+    assert box.findData("planner") > 0
+    assert box.findData("island") == -1
+    panel.close()
 
 
 def test_two_nodes_cannot_become_the_same(sheet: MappingSheet) -> None:
