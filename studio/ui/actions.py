@@ -55,6 +55,11 @@ def on_workflow(now: Situation) -> Reason:
     return "" if now.page == "workflow" else NO_WORKFLOW
 
 
+def saved(now: Situation) -> Reason:
+    """A workflow without unsaved changes is shown: another window opens its file."""
+    return on_workflow(now) or ("Save the changes first: the other window opens the file." if now.dirty else "")
+
+
 def on_tab(now: Situation) -> Reason:
     """The workflow or its exported code is shown."""
     return "" if now.page != "welcome" else NO_WORKFLOW
@@ -215,6 +220,10 @@ MENUS = ("File", "Edit", "View", "Insert", "Node", "Run", "Checkpoints", "Window
 
 FILE = (
     Action("file.new", "New workflow", "File", 0, "plus", ("Ctrl+N",)),
+    Action("file.new_window", "New window", "File", 0, "", ("Ctrl+Shift+N",),
+           hint="Another window, empty: a process of its own"),
+    Action("file.open_in_window", "Open in new window", "File", 0, "", why_not=saved,
+           hint="The file of this tab in another window, too"),
     Action("file.open", "Open…", "File", 0, "folder-open", ("Ctrl+O",)),
     Action("file.import", "Import…", "File", 0, "own:code", ("Ctrl+Shift+I",),
            hint="Take over a workflow of another program: code, YAML or JSON"),

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None) -> int:
+def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None, *, reopen: bool = True) -> int:
     """Shows the window with these files and returns the exit code: 0, or 2 without a display.
 
-    ``ready`` is called once the window is on the screen.
+    ``ready`` is called once the window is on the screen. ``reopen``: whether without files the tabs of last time are
+    opened.
     """
     reason = display_problem()
     if reason:
@@ -34,7 +35,7 @@ def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None
     application = make_application()
     files = [Path(path) for path in paths]
     try:
-        loop.run(application, lambda: _session(application, files, ready))
+        loop.run(application, lambda: _session(application, files, ready, reopen=reopen))
     except asyncio.CancelledError:
         return 130
     return 0
@@ -58,7 +59,13 @@ def make_application() -> QApplication:
     return application
 
 
-async def _session(application: QApplication, files: list[Path], ready: Callable[[MainWindow], None] | None) -> None:
+async def _session(
+    application: QApplication,
+    files: list[Path],
+    ready: Callable[[MainWindow], None] | None,
+    *,
+    reopen: bool,
+) -> None:
     """One window from its first paint to the end of everything it started."""
     from studio.agents.hiding import Hider
     from studio.bridge.workspaces import Workspaces
@@ -80,7 +87,7 @@ async def _session(application: QApplication, files: list[Path], ready: Callable
     faults = Faults(window.say, lambda: workspaces.secrets.known)
     faults.begin(asyncio.get_running_loop())
     ClipboardGuard(application.clipboard(), Hider(lambda: workspaces.secrets.keys), window)
-    window.show_first(files)
+    window.show_first(files, reopen=reopen)
     try:
         await asyncio.sleep(0)
         for problem in problems:

@@ -198,11 +198,11 @@ class MainWindow(QMainWindow):
         self._count_tabs(workspace)
         self.setWindowTitle(self._title())
 
-    def show_first(self, files: list[Path]) -> None:
-        """Shows the window with the files named at the start, else the tabs of the last session, else the welcome
-        page; this one also if there is unsaved work to recover, but behind a file that was named."""
+    def show_first(self, files: list[Path], *, reopen: bool = True) -> None:
+        """Shows the window with the files named at the start, else (with ``reopen``) the tabs of the last session, else
+        the welcome page; this one also if there is unsaved work to recover, but behind a file that was named."""
         named = bool(files)
-        if not files and self.preferences.reopen_last:
+        if not files and reopen and self.preferences.reopen_last:
             files = [p for p in map(Path, recent.last_session()) if p.is_file()]
         self.refresh_profiles()
         self.files.open_all(files)

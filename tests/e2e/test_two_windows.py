@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -153,3 +156,33 @@ def test_nodes_go_from_window_to_window_and_through_a_text_editor(
     display.key("ctrl+z")
     second.wait(f"len({WORKFLOW}.nodes) == {len(nodes)}")
     display.screenshot(SHOTS / "windows-end.png")
+
+
+def test_a_new_window_is_a_process_of_its_own(start: Callable[..., Studio], display: Display, tmp_path: Path) -> None:
+    file = tmp_path / "first.workflow.json"
+    shutil.copy(ROOT / "resources" / "templates" / "write-and-critique.workflow.json", file)
+    first = start(str(file))
+    first.wait("window.page is not None")
+    activate(first)
+    before = set(_windows(display))
+    assert before
+    display.key("ctrl+shift+n")
+    wait_until(lambda: set(_windows(display)) - before, "another window is shown")
+    other = min(set(_windows(display)) - before)
+    process = int(display.xdotool("getwindowpid", other))
+    try:
+        assert process != first.process.pid
+        display.xdotool("windowactivate", "--sync", other)
+        display.screenshot(SHOTS / "windows-new.png")
+    finally:
+        os.kill(process, signal.SIGTERM)
+    wait_until(lambda: (shown := _windows(display)) and other not in shown, "the other window is closed")
+    assert first.ask("window.isVisible()")
+    assert first.ask("window.page is not None")
+
+
+def _windows(display: Display) -> list[str]:
+    """The windows of the program; none if one went away while they were looked for."""
+    with suppress(subprocess.CalledProcessError):
+        return display.xdotool("search", "--all", "--onlyvisible", "--name", "Superstep Studio").split()
+    return []

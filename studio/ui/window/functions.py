@@ -13,6 +13,7 @@ from studio.ui.paint.kinds import NEW_KINDS
 from studio.ui.text import tr
 from studio.ui.window.debug_flows import debug_command, make_test, run_over_table
 from studio.ui.window.drawing_functions import Function, drawing_functions, on_page
+from studio.ui.window.new_window import open_page_in_window, open_window
 from studio.ui.window.workflow_page import WorkflowPage
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def _file(window: MainWindow) -> dict[str, Function]:
     files = window.files
     return {
         "file.new": lambda: (files.new(), None)[1],
+        "file.new_window": partial(open_window, window),
+        "file.open_in_window": on_page(window, partial(open_page_in_window, window)),
         "file.open": files.ask_open,
         "file.import": window.pages.ask_import,
         "file.save": on_page(window, files.save),
