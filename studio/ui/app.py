@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from studio.ui.main_window import MainWindow
 
+    _ToWindow = Callable[[MainWindow], None]
+
 _log = logging.getLogger(__name__)
 
 
@@ -34,8 +36,12 @@ def main(paths: Sequence[str], ready: Callable[[MainWindow], None] | None = None
 
     application = make_application()
     files = [Path(path) for path in paths]
+
+    def show(window: MainWindow) -> None:
+        window.show_first(files, reopen=reopen)
+
     try:
-        loop.run(application, lambda: _session(application, files, ready, reopen=reopen))
+        loop.run(application, lambda: _session(application, show, ready))
     except asyncio.CancelledError:
         return 130
     return 0
@@ -59,13 +65,7 @@ def make_application() -> QApplication:
     return application
 
 
-async def _session(
-    application: QApplication,
-    files: list[Path],
-    ready: Callable[[MainWindow], None] | None,
-    *,
-    reopen: bool,
-) -> None:
+async def _session(application: QApplication, show: _ToWindow, ready: _ToWindow | None) -> None:
     """One window from its first paint to the end of everything it started."""
     from studio.agents.hiding import Hider
     from studio.bridge.workspaces import Workspaces
@@ -87,7 +87,7 @@ async def _session(
     faults = Faults(window.say, lambda: workspaces.secrets.known)
     faults.begin(asyncio.get_running_loop())
     ClipboardGuard(application.clipboard(), Hider(lambda: workspaces.secrets.keys), window)
-    window.show_first(files, reopen=reopen)
+    show(window)
     try:
         await asyncio.sleep(0)
         for problem in problems:
