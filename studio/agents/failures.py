@@ -60,6 +60,10 @@ def from_body(text: str, *, partial: str = "", kind: ErrorKind | None = None) ->
     return ProviderError(kind, detail, status=status, code=code, partial=partial, raw=text[:_RAW_LIMIT])
 
 
+NOT_RECORDED = "not_recorded"
+"""The code with which a cassette answers a call that it does not have: no provider refused anything."""
+
+
 def from_response(status: int, headers: Mapping[str, str], text: str) -> ProviderError:
     """The error of an answer with a status of 300 or more. ``headers`` must have lower-case names."""
     if 300 <= status < 400:
@@ -76,6 +80,7 @@ def from_response(status: int, headers: Mapping[str, str], text: str) -> Provide
     return ProviderError(
         kind or _kind(status, code, detail),
         detail or f"status {status}",
+        title="The recording has no answer" if code == NOT_RECORDED else "",
         status=status,
         code=code,
         parameter=parameter,

@@ -88,7 +88,7 @@ def test_a_call_that_was_never_recorded_fails_clearly(cli: Cli, two_agents: Path
     assert cli("run", two_agents, "--input", "a poem", "--replay", tape)[:2] == (0, "heard: a small poem\n")
     code, out, err = cli("run", two_agents, "--input", "a song", "--replay", tape)
     assert (code, out) == (1, "")
-    assert "Call 1 of writer was never recorded; record the run again." in err
+    assert "The recording has no answer: Call 1 of writer was never recorded; record the run again." in err
 
 
 def test_a_tool_result_that_was_never_recorded_fails_the_run(cli: Cli, flow: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import httpx2
 
 from studio.agents.cassettes.cassette import CLOSED, COMPLETE, CallEntry, Cassette, call_key
 from studio.agents.cassettes.tape import Tape
+from studio.agents.failures import NOT_RECORDED
 from studio.agents.openai_client import NODE_HEADER
 
 _Chunks = tuple[tuple[float, bytes], ...]
@@ -83,7 +84,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
         if self._recorder is not None:
             return await self._recorder.record(request, asked)
         message = self._tape.missing(asked.node, asked.index)
-        body = {"error": {"message": message, "code": "not_recorded"}}
+        body = {"error": {"message": message, "code": NOT_RECORDED}}
         return httpx2.Response(400, headers={"x-should-retry": "false"}, json=body)
 
     async def aclose(self) -> None:
