@@ -374,7 +374,7 @@ NODE = (
 
 RUN = (
     Action("run.run", "Run", "Run", 0, "own:play", ("F5",), ("Ctrl+R",), why_not=on_run("run"), text_now=_run_text,
-           hint="Run with the input in the tool bar"),
+           hint="Run with the input in the tool bar, or go on where the run is paused"),
     Action("run.pause", "Pause", "Run", 0, "own:pause", ("F7",), ("Ctrl+Alt+P",), why_not=on_run("pause"),
            hint="Pause at the next superstep"),
     Action("run.step", "Step", "Run", 0, "own:step-superstep", ("F10",), ("Ctrl+Alt+S",), why_not=on_run("step"),

@@ -21,6 +21,10 @@ class Measures:
     leg: int
     shift: int = 42
 
+    def beside(self, *, splits: bool) -> int:
+        """How far right of the last checkpoint of a branch its ending is written: behind the forks that leave there."""
+        return self.leg + 8 if splits else 20
+
     def rows_hidden(self, rows: int, height: int) -> int:
         """How many rows must go under the band so that the last one is whole."""
         missing = self.top + (rows - 1) * self.row + self.below - height

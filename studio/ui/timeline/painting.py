@@ -313,4 +313,5 @@ class TimelinePainter:
             at = self._center(last)
             self._painter.setFont(self._theme.font("small"))
             self._painter.setPen(self._theme.color("wait_t" if track.waiting else "muted"))
-            self._painter.drawText(QPointF(at.x() + 20 + (4 if self._view.is_tree else 0), at.y() + 4), track.ending)
+            beside = self._m.beside(splits=last.splits) + (4 if self._view.is_tree else 0)
+            self._painter.drawText(QPointF(at.x() + beside, at.y() + 4), track.ending)

@@ -13,6 +13,7 @@ from studio.bridge.run_views import BranchView, CheckpointView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.timeline import TimelinePanel
+from studio.ui.timeline.measures import STRIP, TREE
 from studio.ui.timeline.plan import arrange
 from tests.ui.panels.fake_run import FakeRun, paused, tree
 
@@ -63,6 +64,23 @@ def test_a_checkpoint_that_cannot_be_restored(run: FakeRun) -> None:
     tree(run)
     run.checkpoints[1].problem = "Other graph"
     assert arrange(run.checkpoints, run.branches, "main").by_id["m1"].glyph == "broken"
+
+
+def test_an_ending_stands_behind_the_forks_that_leave_there() -> None:
+    """A run that failed and was retried: its last checkpoint is where the fork leaves."""
+    views = [
+        CheckpointView("m0", None, "main", "input", 0, 1.0),
+        CheckpointView("m1", "m0", "main", "superstep", 1, 2.0),
+        CheckpointView("f2", "m1", "fork", "superstep", 2, 3.0),
+    ]
+    branches = [BranchView("main", 1, "main", "failed", 1.0), BranchView("fork", 1, "Fork A", "completed", 3.0)]
+    plan = arrange(views, branches, "fork")
+    main = next(track for track in plan.tracks if track.branch == "main")
+    last = plan.at(main.last, main.row)
+    assert last is not None
+    assert (last.checkpoint, last.splits) == ("m1", True)
+    for measures in (STRIP, TREE):
+        assert measures.beside(splits=True) > measures.leg > measures.beside(splits=False)
 
 
 def test_empty(show: Show) -> None:
