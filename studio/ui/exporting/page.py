@@ -29,6 +29,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
+from studio.ui.widgets.page import Page
 from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField
 from studio.ui.window.document_tabs import DocumentPage
@@ -237,6 +238,28 @@ class ExportPage(DocumentPage):
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        # It scrolls: a page that needs much height would take it from the docks of all tabs.
+        page = Page()
+        page.add(self._checks_and_options())
+        column.addWidget(page, 1)
+        line = QFrame()
+        line.setProperty("line", "true")
+        line.setFixedHeight(1)
+        column.addWidget(line)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(12, 10, 12, 10)
+        buttons.setSpacing(8)
+        buttons.addWidget(self._write)
+        buttons.addWidget(self._copy_all)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        return side
+
+    def _checks_and_options(self) -> QWidget:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
         column.addWidget(self.checks)
         above = QFrame()
         above.setProperty("line", "true")
@@ -255,19 +278,7 @@ class ExportPage(DocumentPage):
         hint = Prose(self._theme, needs, "small", "muted", 15)
         hint.setContentsMargins(12, 10, 12, 0)
         column.addWidget(hint)
-        column.addStretch(1)
-        line = QFrame()
-        line.setProperty("line", "true")
-        line.setFixedHeight(1)
-        column.addWidget(line)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(12, 10, 12, 10)
-        buttons.setSpacing(8)
-        buttons.addWidget(self._write)
-        buttons.addWidget(self._copy_all)
-        buttons.addStretch(1)
-        column.addLayout(buttons)
-        return side
+        return content
 
     def _positions_row(self) -> QVBoxLayout:
         row = QVBoxLayout()

@@ -23,3 +23,28 @@ def test_the_bottom_panels_leave_the_right_side_alone(make_window: Callable[...,
     qtbot.waitUntil(lambda: window.width() == LEAST_SIZE.width())
     QApplication.processEvents()
     assert sides.bottom.geometry().right() < sides.right.geometry().left()
+
+
+def test_an_export_in_another_tab_takes_no_height_from_the_panels(
+    make_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.show_first([])
+    window.showNormal()
+    qtbot.waitExposed(window)
+    page = window.files.new()
+    layouts = window.sides.layouts
+    layouts.switch("debug")
+    layouts.reset()
+    window.resize(1600, 960)
+    qtbot.waitUntil(lambda: window.height() == 960)
+    QApplication.processEvents()
+    before = layouts.bottom.height(), layouts.checkpoints.height()
+    assert before[0] > 200
+    window.pages.show_export(page)
+    assert window.page_kind == "export"
+    QApplication.processEvents()
+    assert max(shown.minimumSizeHint().height() for shown in window.tabs.pages()) < 400
+    window.tabs.show_page(page)
+    QApplication.processEvents()
+    assert (layouts.bottom.height(), layouts.checkpoints.height()) == before
