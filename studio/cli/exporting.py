@@ -6,6 +6,8 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
+from difflib import unified_diff
 from pathlib import Path
 
 from studio.cli.documents import read
@@ -14,7 +16,9 @@ from studio.cli.main import DRAWINGS
 from studio.document.model import Workflow
 from studio.document.validate import problems
 from studio.export import ExportProblem, export_project, export_single_file, left_out, sentence_of
-from studio.files import FileProblem, differing, write_project
+from studio.files import FileProblem
+from studio.files.re_export import ExportRecord, planned, write_planned
+from studio.settings import places
 
 
 def command(options: argparse.Namespace) -> int:
@@ -33,16 +37,8 @@ def command(options: argparse.Namespace) -> int:
         usage(f"{options.file} cannot be exported: {problem}")
     if options.prove:
         _proven(options, workflow, files, path.absolute().parent)
-    folder = Path(options.output)
-    replaced = () if options.force else differing(files, folder)
-    if replaced:
-        raise Stop(
-            FAILED,
-            f"Nothing was written: {folder} has files that differ from what would be written: {', '.join(replaced)}. "
-            "Choose another folder, or replace them with --force.",
-        )
     try:
-        written = write_project(files, folder)
+        written = _written(files, Path(options.output), force=options.force)
     except FileProblem as problem:
         raise Stop(FAILED, f"{problem.message} {problem.way_out}".strip()) from None
     for file in written:
@@ -64,6 +60,32 @@ def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dic
     for finding in findings(workflow, folder):
         print(finding.message, file=sys.stderr)
     return files
+
+
+def _written(files: Mapping[str, str], folder: Path, *, force: bool) -> tuple[Path, ...]:
+    """Writes the files. What was changed by hand since the last export is kept where the export left those lines alone;
+    otherwise the differences are shown and nothing is written, if not ``force``. Raises :class:`FileProblem`."""
+    record = ExportRecord(places.state_dir(), folder)
+    plan = planned(files, folder, record)
+    lost = [file for file in plan if file.kind == "lost"]
+    if force:
+        return write_planned([replace(file, text=files[file.path]) for file in plan], files, folder, record)
+    if lost:
+        for file in lost:
+            for line in unified_diff(
+                (file.now or "").split("\n"), file.text.split("\n"), file.path, "export", n=2, lineterm=""
+            ):
+                print(line, file=sys.stderr)
+        names = ", ".join(file.path for file in lost)
+        raise Stop(
+            FAILED,
+            f"Nothing was written: {folder} has files that differ from what would be written: {names}. "
+            "Choose another folder, or replace them with --force.",
+        )
+    for file in plan:
+        if file.kind == "kept":
+            print(f"Kept what was changed by hand in {file.path}.", file=sys.stderr)
+    return write_planned(plan, files, folder, record)
 
 
 def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str, str], folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.files.format import dumps, loads
 from studio.files.journal import Journal, Recovery, recoverable
 from studio.files.problems import FileProblem
-from studio.files.project import differing, write_project
+from studio.files.project import write_project
 from studio.files.schema import json_schema
 from studio.files.stamp import Stamp
 from studio.files.versions import Version, kept_versions
@@ -17,7 +17,6 @@ __all__ = [
     "Recovery",
     "Stamp",
     "Version",
-    "differing",
     "dumps",
     "json_schema",
     "kept_versions",

@@ -30,18 +30,6 @@ def write_project(files: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
     return tuple(targets)
 
 
-def differing(files: Mapping[str, str], folder: Path) -> tuple[str, ...]:
-    """The paths in the folder that hold something else than what :func:`write_project` would write, line ends aside."""
-    return tuple(name for name, text in files.items() if _differs(Path(folder, name), text.encode("utf-8")))
-
-
-def _differs(file: Path, content: bytes) -> bool:
-    try:
-        return file.is_file() and file.read_bytes().replace(b"\r\n", b"\n") != content
-    except OSError:
-        return True
-
-
 def _target(folder: Path, name: str) -> Path:
     parts = PurePosixPath(name).parts
     unusual = "\\" in name or "\0" in name or PureWindowsPath(name).drive or PurePosixPath(name).is_absolute()

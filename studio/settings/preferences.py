@@ -20,6 +20,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {"theme": get_args(Theme), "wheel": ge
 @dataclass(frozen=True, slots=True)
 class Preferences:
     """``font_scale`` is a factor from 0.75 to 2. ``interpreter`` is a Python for user code, "" for the program's own.
+    ``editor``: the command that opens a file of code, with ``{file}`` and ``{line}``; "" for that of the system.
     ``wheel``: what the wheel does on the canvas; with Ctrl it does the other. ``shortcuts``: keys by action id in place
     of its own, () for none, as portable texts ("Ctrl+Shift+F").
     ``telemetry``: runs are told to OpenTelemetry; ``telemetry_content``: with messages, arguments and results.
@@ -30,6 +31,7 @@ class Preferences:
     reduce_motion: bool = False
     reopen_last: bool = True
     interpreter: str = ""
+    editor: str = ""
     call_seconds: float = 60.0
     wheel: Wheel = "scroll"
     more_contrast: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import pytest
 from studio import __main__ as program
 from studio.cli import headless_hint
 from studio.cli.exits import DONE, USAGE
-from studio.files import read_workflow
+from studio.files import read_workflow, write_workflow
+from studio.settings.places import resource
 
 from tests.cli.conftest import Ran, lines
 
@@ -66,20 +68,45 @@ def test_export_proves_what_it_writes(cli: Cli, two_agents: Path, tmp_path: Path
     assert code == 0, "a Python that is not there is passed over"
 
 
-def test_export_replaces_only_with_force(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+def test_export_replaces_what_was_written_by_hand_only_with_force(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
     arguments = ("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out")
     assert cli(*arguments)[0] == 0
     assert cli(*arguments)[0] == 0  # the same files are no conflict
     mine = tmp_path / "out" / "README.md"
     mine.write_text("mine", encoding="utf-8")
     code, out, err = cli(*arguments)
+    assert (code, err) == (0, "Kept what was changed by hand in README.md.\n")
+    assert str(mine) in out
+    flow = read_workflow(two_agents)
+    write_workflow(flow.model_copy(update={"description": "Other words."}), two_agents)
+    code, out, err = cli(*arguments)
     assert (code, out) == (1, "")
-    assert "README.md" in err
-    assert "pyproject.toml" not in err
+    assert "-mine\n" in err
+    assert "+Other words.\n" in err
+    assert "would be written: README.md. " in err
     assert "--force" in err
     assert mine.read_text(encoding="utf-8") == "mine"
     assert cli(*arguments, "--force")[0] == 0
-    assert mine.read_text(encoding="utf-8") != "mine"
+    assert "Other words." in mine.read_text(encoding="utf-8")
+
+
+def test_code_in_a_user_region_survives_the_next_export(cli: Cli, tmp_path: Path) -> None:
+    file, out = tmp_path / "flow.workflow.json", tmp_path / "out"
+    shutil.copy(resource("templates", "approval-gate.workflow.json"), file)
+    arguments = ("export", file, "--to", "agent-framework", "-o", out, "--package", "gate")
+    assert cli(*arguments)[0] == 0
+    functions, agents = out / "gate" / "functions.py", out / "gate" / "agents.py"
+    code = functions.read_text(encoding="utf-8")
+    functions.write_text(code.replace("Carried out after", "Done after"), encoding="utf-8")
+    flow = read_workflow(file)
+    proposer = flow.nodes[0].model_copy(update={"instructions": "Propose two steps."})
+    put_aside = flow.nodes[-1].model_copy(update={"name": "Laid aside"})
+    write_workflow(flow.model_copy(update={"nodes": (proposer, *flow.nodes[1:-1], put_aside)}), file)
+    assert cli(*arguments)[0] == 0
+    assert "Propose two steps." in agents.read_text(encoding="utf-8")
+    code = functions.read_text(encoding="utf-8")
+    assert "Done after your approval." in code
+    assert "Laid aside" in code
 
 
 def test_export_of_an_invalid_document_gives_2(cli: Cli, tmp_path: Path, two_agents: Path) -> None:

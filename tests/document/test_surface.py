@@ -22,7 +22,7 @@ def test_the_names_of_the_package() -> None:
 
 
 def test_the_names_of_files() -> None:
-    wanted = "FileProblem Journal Recovery Stamp Version differing dumps json_schema kept_versions loads read_stamped"
+    wanted = "FileProblem Journal Recovery Stamp Version dumps json_schema kept_versions loads read_stamped"
     more = "read_workflow recoverable write_project write_workflow"
     assert studio.files.__all__ == [*wanted.split(), *more.split()]
 

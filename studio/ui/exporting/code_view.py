@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
+from studio.ui.exporting.changed_lines import Mark
 from studio.ui.theme import Theme
 from studio.ui.widgets.highlight import Line, lines_of
 
@@ -56,6 +57,7 @@ class CodeView(QTextEdit):
         super().__init__(parent)
         self._theme = theme
         self._glyphs: Mapping[int, str] = {}
+        self._marks: Mapping[int, Mark] = {}
         self._line = 0
         self._file = self._code = ""
         self.setObjectName("code_view")
@@ -79,10 +81,22 @@ class CodeView(QTextEdit):
     def theme(self) -> Theme:
         return self._theme
 
-    def show_code(self, path: str, code: str, glyphs: Mapping[int, str]) -> None:
-        """Shows a file; the place in it is kept if it is the same file, changed."""
+    @property
+    def shown_line(self) -> int:
+        """The line that is marked, else the first one that can be seen."""
+        return self._line or self.cursorForPosition(QPoint(0, 0)).blockNumber() + 1
+
+    @property
+    def marks(self) -> Mapping[int, Mark]:
+        """Lines that are shown as coming or going."""
+        return self._marks
+
+    def show_code(
+        self, path: str, code: str, glyphs: Mapping[int, str], marks: Mapping[int, Mark] | None = None
+    ) -> None:
+        """Shows a file; the place in it is kept if it is the same file, changed. ``marks``: lines that come or go."""
         place = self.verticalScrollBar().value() if path == self._file else 0
-        self._glyphs = glyphs
+        self._glyphs, self._marks = glyphs, marks or {}
         if (path, code) != (self._file, self._code):
             self._file, self._code = path, code
             self._highlighter.set_file(path, code)
@@ -91,6 +105,7 @@ class CodeView(QTextEdit):
             self.setViewportMargins(self.gutter_width(), 0, 0, 0)
             self.verticalScrollBar().setValue(place)
         self._gutter.update()
+        self.viewport().update()
 
     def show_line(self, line: int) -> None:
         """Marks a line and brings it into view; 0 marks none."""
@@ -99,10 +114,15 @@ class CodeView(QTextEdit):
         self.viewport().update()
         if not line:
             return
-        block = self.document().findBlockByNumber(line - 1)
-        self.setTextCursor(QTextCursor(block))
-        box = self.document().documentLayout().blockBoundingRect(block)
-        self.verticalScrollBar().setValue(round(box.top() - self.viewport().height() * 0.4))
+        self.setTextCursor(QTextCursor(self.document().findBlockByNumber(line - 1)))
+        self.bring_into_view(line)
+
+    def bring_into_view(self, line: int) -> None:
+        """Scrolls so that a line (from 1) stands in the upper half; 0 scrolls nowhere."""
+        if line:
+            block = self.document().findBlockByNumber(line - 1)
+            box = self.document().documentLayout().blockBoundingRect(block)
+            self.verticalScrollBar().setValue(round(box.top() - self.viewport().height() * 0.4))
 
     def gutter_width(self) -> int:
         """Room for a glyph and the largest number."""
@@ -115,6 +135,8 @@ class CodeView(QTextEdit):
         self._gutter.setGeometry(QRect(area.left(), area.top(), self.gutter_width(), area.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._marks:
+            self._paint_marks(event.rect())
         block = self.document().findBlockByNumber(self._line - 1) if self._line else None
         if block is not None and block.isValid():
             box = self.document().documentLayout().blockBoundingRect(block)
@@ -123,6 +145,22 @@ class CodeView(QTextEdit):
             painter.fillRect(0, top + 2, self.viewport().width(), round(box.height()), self._theme.color("soft"))
             painter.end()
         super().paintEvent(event)
+
+    def _paint_marks(self, area: QRect) -> None:
+        painter = QPainter(self.viewport())
+        layout, offset = self.document().documentLayout(), self.verticalScrollBar().value()
+        block = self.cursorForPosition(QPoint(0, area.top())).block()
+        while block.isValid():
+            box = layout.blockBoundingRect(block).translated(0, -offset)
+            if box.top() > area.bottom():
+                break
+            mark = self._marks.get(block.blockNumber() + 1)
+            if mark is not None:
+                token = "inserted" if mark == "in" else "deleted"
+                top, below = round(box.top()) + 2, round(box.bottom()) + 2
+                painter.fillRect(0, top, self.viewport().width(), below - top, self._theme.color(token))
+            block = block.next()
+        painter.end()
 
     def paint_gutter(self, painter: QPainter, area: QRect) -> None:
         """Paints numbers and glyphs of the visible lines."""
@@ -147,6 +185,8 @@ class CodeView(QTextEdit):
             text = str(number)
             baseline = round(box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2) + 2
             painter.drawText(QPoint(right - metrics.horizontalAdvance(text), baseline), text)
+            if number in self._marks:
+                painter.drawText(QPoint(11, baseline), "+" if self._marks[number] == "in" else "\u2212")
             kind = self._glyphs.get(number)
             if kind in GLYPHS:
                 icon, token = GLYPHS[kind]

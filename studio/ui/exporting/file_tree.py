@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
@@ -60,6 +60,19 @@ class FileTree(QTreeView):
         if chosen is not None:
             self._choose(chosen)
 
+    def mark(self, changed: Mapping[str, str]) -> None:
+        """Files whose name gets a dot, with the reason."""
+        for path in self._paths:
+            index = self._index(path)
+            item = self._model.itemFromIndex(index) if index is not None else None
+            if item is None:
+                continue
+            name = path.rpartition("/")[2]
+            why = changed.get(path, "")
+            item.setText(f"{name}  \u2022" if why else name)
+            item.setToolTip(why)
+            item.setAccessibleText(f"{name}, {why}" if why else name)
+
     def _folder(self, folders: dict[str, QStandardItem], path: str) -> QStandardItem:
         if path not in folders:
             above, _, name = path.rpartition("/")
@@ -70,10 +83,14 @@ class FileTree(QTreeView):
         return folders[path]
 
     def _choose(self, path: str) -> None:
+        index = self._index(path)
+        if index is not None:
+            self.setCurrentIndex(index)
+
+    def _index(self, path: str) -> QModelIndex | None:
         found = self._model.match(self._model.index(0, 0), _PATH, path, 1,
                                   Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)  # fmt: skip
-        if found:
-            self.setCurrentIndex(found[0])
+        return found[0] if found else None
 
     def _on_current_changed(self, current: QModelIndex, _before: QModelIndex) -> None:
         path = current.data(_PATH)

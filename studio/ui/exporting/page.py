@@ -10,19 +10,24 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.files import FileProblem, differing, write_project
+from studio.files import FileProblem
+from studio.files.re_export import PlannedFile
 from studio.proof.words import TITLES
 from studio.settings import trust
 from studio.settings.preferences import read_preferences
 from studio.ui.dialogs.file_dialogs import choose_new_folder
-from studio.ui.dialogs.messages import Choice, ask, show_problem
+from studio.ui.dialogs.messages import show_problem
+from studio.ui.exporting import last_export
+from studio.ui.exporting.changed_lines import changed_lines
 from studio.ui.exporting.checks import ChecksPanel
 from studio.ui.exporting.code_view import CodeView
+from studio.ui.exporting.editor import open_in_editor
 from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
 from studio.ui.exporting.no_code_page import NoCodePage
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.exporting.proof_bar import ProofBar
+from studio.ui.exporting.replace_sheet import ReplaceSheet
 from studio.ui.exporting.target import TargetChoice
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -30,6 +35,7 @@ from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
 from studio.ui.widgets.page import Page
+from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField
 from studio.ui.window.document_tabs import DocumentPage
@@ -52,6 +58,7 @@ class ExportPage(DocumentPage):
         self.workspace: Workspace | None = None
         self._files: dict[str, str] = {}
         self._shown = ""
+        self.last = last_export.LastExport()
         self._stale = True
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -66,6 +73,8 @@ class ExportPage(DocumentPage):
         self.checks = ChecksPanel(theme, tuple(TITLES))
         self._path = Elided(theme, "", "code-small", "text")
         self._lines = Chip(theme, "", square=True, height=18)
+        self.shows = SegmentedControl(theme, (("code", tr("Code")), ("changes", tr("Changes"))), small=True)
+        self.edit = Button(theme, tr("Open in editor"), "external-link", small=True)
         self._package = LineField(theme)
         self._package_field = Field(theme, tr("Package name"), self._package, resettable=False)
         self.target = TargetChoice(theme)
@@ -135,6 +144,7 @@ class ExportPage(DocumentPage):
         self._package.setPlaceholderText((main or "").split("/")[0].removesuffix(".py"))
         self._tree.show_files(list(self._files), self._shown if self._shown in self._files else main)
         assert self.workspace is not None
+        self._look_at_folder()
         self.workspace.proof.show_files(self._files)
         code = self._files.get(main or "", "")
         self._places.show_places(code_places(self.workspace.document.workflow, code))
@@ -169,6 +179,12 @@ class ExportPage(DocumentPage):
         changed = path != self._shown
         self._shown = path
         self._path.set_text(path)
+        there = self.last.file(path)
+        self.edit.setEnabled(there is not None)
+        self.edit.setToolTip(str(there) if there is not None else tr("Possible when the project has been written."))
+        if self.shows.value == "changes":
+            self._show_changes(path)
+            return
         number = code.count("\n")
         self._lines.set_text(counted(number, tr("1 line"), tr("{count} lines")))
         main = path == workflow_file(self._files)
@@ -176,6 +192,28 @@ class ExportPage(DocumentPage):
         if changed:
             self._view.show_line(0)
         self._view.show_code(path, code.removesuffix("\n"), glyphs)
+
+    def _show_changes(self, path: str) -> None:
+        """What the next export would change in the file, as it is in the folder now."""
+        file = self.last.files.get(path)
+        found = changed_lines(file.now or "", file.text) if file is not None else changed_lines("", "")
+        come, go = found.counts
+        self._lines.set_text(tr("+{come} −{go}").format(come=come, go=go))
+        self._view.show_line(0)
+        self._view.show_code(path, found.text, {}, found.marks)
+        self._view.bring_into_view(found.first)
+
+    def _look_at_folder(self) -> None:
+        """Compares with what is in the folder of the last export; without one there are no changes to show."""
+        assert self.workspace is not None
+        self.last.look(self.workspace.document.workflow.id, self._files)
+        self._tree.mark(self.last.reasons())
+        folder = self.last.folder
+        self.shows.setVisible(folder is not None)
+        if folder is None:
+            self.shows.show_value("code")
+        words = tr("What the next export would change in {folder}").format(folder=folder)
+        self.shows.setToolTip(words if folder is not None else "")
 
     def _show_proof(self) -> None:
         if self.workspace is not None:
@@ -205,15 +243,6 @@ class ExportPage(DocumentPage):
         return split
 
     def _centre(self) -> QWidget:
-        head = QHBoxLayout()
-        head.setContentsMargins(14, 5, 10, 5)
-        head.setSpacing(8)
-        copy = Button(self._theme, tr("Copy"), "copy", small=True)
-        copy.clicked.connect(self._on_copy_clicked)
-        head.addWidget(self._path)
-        head.addWidget(self._lines)
-        head.addStretch(1)
-        head.addWidget(copy)
         line = QFrame()
         line.setProperty("line", "true")
         line.setFixedHeight(1)
@@ -223,7 +252,7 @@ class ExportPage(DocumentPage):
         column.setSpacing(0)
         column.addWidget(self._errors)
         column.addWidget(self.proof_bar)
-        column.addLayout(head)
+        column.addLayout(self._head())
         column.addWidget(line)
         column.addWidget(self._view, 1)
         self._pages.addWidget(code)
@@ -231,6 +260,23 @@ class ExportPage(DocumentPage):
         holder = QWidget()
         holder.setLayout(self._pages)
         return holder
+
+    def _head(self) -> QHBoxLayout:
+        head = QHBoxLayout()
+        head.setContentsMargins(14, 5, 10, 5)
+        head.setSpacing(8)
+        copy = Button(self._theme, tr("Copy"), "copy", small=True)
+        copy.clicked.connect(self._on_copy_clicked)
+        self.shows.setAccessibleName(tr("What is shown of the file"))
+        self.shows.show_value("code")
+        self.shows.hide()
+        head.addWidget(self._path)
+        head.addWidget(self._lines)
+        head.addStretch(1)
+        head.addWidget(self.shows)
+        head.addWidget(self.edit)
+        head.addWidget(copy)
+        return head
 
     def _right(self) -> QWidget:
         side = QWidget()
@@ -306,6 +352,8 @@ class ExportPage(DocumentPage):
         self.target.changed.connect(self.refresh)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
+        self.shows.edited.connect(self._on_shows_edited)
+        self.edit.clicked.connect(self._on_edit_clicked)
 
     # ---- reactions
     def _on_document_changed(self, _changes: object) -> None:
@@ -348,6 +396,20 @@ class ExportPage(DocumentPage):
         if self.workspace is not None:
             self.workspace.proof.cancel()
 
+    def _on_shows_edited(self, value: object) -> None:
+        self.shows.show_value(value)
+        if self.workspace is not None:
+            self._look_at_folder()
+        self._show_file(self._shown)
+
+    def _on_edit_clicked(self) -> None:
+        file = self.last.file(self._shown)
+        if file is None:
+            return
+        line = self._view.shown_line if self.shows.value == "code" else 1
+        problem = open_in_editor(read_preferences()[0].editor, file, line)
+        self.said.emit(problem or tr("Opened {name}.").format(name=file.name))
+
     def _on_copy_clicked(self) -> None:
         QGuiApplication.clipboard().setText(self._files.get(self._shown, ""))
         self.said.emit(tr("Copied {path}.").format(path=self._shown))
@@ -359,38 +421,39 @@ class ExportPage(DocumentPage):
 
     def _on_write_clicked(self) -> None:
         path = self.workspace.document.path if self.workspace is not None else None
-        start = path.parent if path is not None else Path.home()
+        start = self.last.folder or (path.parent if path is not None else Path.home())
         choose_new_folder(self, tr("Write the project to a folder"), start, self.write_to)
 
     def write_to(self, folder: Path) -> None:
-        """Writes the project; asks first if files in the folder would be replaced by different ones."""
-        replaced = differing(self._files, folder)
-        if not replaced:
-            self._write_now(folder)
+        """Writes the project; what was changed by hand stays, or is shown with a question before it is replaced."""
+        plan = last_export.plan_of(self._files, folder)
+        lost = [file for file in plan if file.kind == "lost"]
+        if not lost:
+            self._write_now(folder, plan)
             return
-        number = len(replaced)
-        count = counted(number, tr("1 file"), tr("{count} files"))
-        named = ", ".join(replaced[:4]) + (" …" if number > 4 else "")
-        ask(
-            self._theme,
-            self,
-            tr("Replace {count} in {folder}?").format(count=count, folder=folder.name),
-            tr("They differ from what is written now: {names}. Other files stay.").format(names=named),
-            (
-                Choice(tr("Replace"), partial(self._write_now, folder)),
-                Choice(tr("Cancel"), _nothing, default=True, cancels=True),
-            ),
-        )
+        ReplaceSheet(
+            self._theme, folder.name, lost, self,
+            keep=partial(self._write_now, folder, plan, tuple(file.path for file in lost)),
+            replace=partial(self._write_now, folder, plan),
+        ).open()  # fmt: skip
 
-    def _write_now(self, folder: Path) -> None:
+    def _write_now(self, folder: Path, plan: tuple[PlannedFile, ...], left: tuple[str, ...] = ()) -> None:
+        if self.workspace is None:
+            return
+        files = {file.path: self._files.get(file.path, file.text) for file in plan}
         try:
-            written = write_project(self._files, folder)
+            written = last_export.write(plan, files, folder, self.workspace.document.workflow.id, left)
         except (FileProblem, OSError) as problem:
             detail = f"{problem.strerror}." if isinstance(problem, OSError) else str(problem)
             show_problem(self._theme, self, tr("The project could not be written."), detail)
             return
+        self._look_at_folder()
+        self._show_file(self._shown)
         count = counted(len(written), tr("1 file"), tr("{count} files"))
-        self.said.emit(tr("Wrote {count} to {folder}.").format(count=count, folder=folder))
+        kept = sum(file.kind == "kept" for file in plan) + len(left)
+        by_hand = counted(kept, tr("1 file keeps what was changed by hand."),
+                          tr("{count} files keep what was changed by hand.")) if kept else ""  # fmt: skip
+        self.said.emit(f"{tr('Wrote {count} to {folder}.').format(count=count, folder=folder)} {by_hand}".strip())
 
 
 def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) -> QWidget:
@@ -409,7 +472,3 @@ def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) ->
     column.addLayout(head)
     column.addWidget(content, 1)
     return holder
-
-
-def _nothing() -> None:
-    return

@@ -149,6 +149,7 @@ class RunPage(SettingsPage):
             tr("Python for function nodes"), self._interpreter,
             tr("At run time: code of a workflow runs in a process of this Python. A workflow can name another one."),
         )  # fmt: skip
+        self._add_editor(preferences)
         self._add_telemetry(preferences)
         self._limit = LineField(theme)
         self._limit.setObjectName("setting.call_seconds")
@@ -159,6 +160,16 @@ class RunPage(SettingsPage):
             tr("At run time: code of a workflow that takes longer is ended, and its node fails. Default: 60."),
         )  # fmt: skip
         self.column.addStretch(1)
+
+    def _add_editor(self, preferences: Preferences) -> None:
+        self._editor = LineField(self.theme, tr("What the system opens it with"), mono=True)
+        self._editor.setObjectName("setting.editor")
+        self._editor.show_value(preferences.editor)
+        self._editor.left.connect(self._on_editor_left)
+        self.add_field(
+            tr("Editor for exported code"), self._editor,
+            tr("A command such as: code -g {file}:{line}. Without {file} the file comes last."),
+        )  # fmt: skip
 
     def _add_telemetry(self, preferences: Preferences) -> None:
         self._telemetry = self.add_check(
@@ -195,6 +206,9 @@ class RunPage(SettingsPage):
 
     def _on_switch_toggled(self, on: bool) -> None:
         self.changed.emit({"layouts": {"switch_on_run": on}})
+
+    def _on_editor_left(self) -> None:
+        self.changed.emit({"editor": self._editor.text().strip()})
 
     def _on_interpreter_left(self) -> None:
         self.changed.emit({"interpreter": self._interpreter.text().strip()})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QTableView, QTextBrowser
+from PySide6.QtWidgets import QApplication, QTableView, QTextBrowser
 from pytestqt.qtbot import QtBot
 from studio.document import commands
 from studio.document.model import Workflow
@@ -195,22 +195,6 @@ def test_a_proof_is_told_step_by_step_and_is_about_one_text_only(qtbot: QtBot, t
     with qtbot.waitSignal(page.node_chosen) as chosen:
         qtbot.mouseClick(page.checks._rows["same"], Qt.MouseButton.LeftButton)
     assert chosen.args == ["writer"]
-
-
-def test_writing_asks_before_it_replaces(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
-    page = ExportPage(theme)
-    qtbot.addWidget(page)
-    page.set_workspace(StillWorkspaces().open(brief(), None))
-    page.write_to(tmp_path)
-    assert (tmp_path / "research_brief" / "workflow.py").read_text(encoding="utf-8").startswith("#")
-    (tmp_path / "README.md").write_text("mine", encoding="utf-8")
-    page.write_to(tmp_path)
-    box = page.findChild(QMessageBox)
-    assert box is not None
-    assert "README.md" in box.informativeText()
-    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"
-    next(b for b in box.buttons() if b.text() == "Replace").click()
-    assert (tmp_path / "README.md").read_text(encoding="utf-8") != "mine"
 
 
 def test_every_thing_of_the_drawing_is_found_in_the_code(qtbot: QtBot, theme: Theme) -> None:
