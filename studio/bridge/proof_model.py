@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,10 +13,13 @@ from PySide6.QtCore import QObject, Signal
 from studio.document.model import Workflow
 
 if TYPE_CHECKING:
+    from studio.debugger.run_tests import RunTest
     from studio.proof import Proof, Step
 
 _log = logging.getLogger(__name__)
 
+ShownRun = Callable[[], Awaitable["RunTest | None"]]
+"""Gives the run that is shown, or None."""
 State = Literal["none", "running", "proven", "failed", "stale"]
 """``stale``: the code is not the one that was proven."""
 
@@ -32,6 +35,8 @@ class ProofModel(QObject):
         self.proof: Proof | None = None
         self.problem = ""
         """Why the last one did not come to an end."""
+        self.replies_of = ""
+        """The run whose replies the last one was given; "": those of the offline script."""
         self._proven: Mapping[str, str] | None = None
         self._now: Mapping[str, str] = {}
         self._task: asyncio.Task[None] | None = None
@@ -57,13 +62,17 @@ class ProofModel(QObject):
         self._now = dict(files)
         self.changed.emit()
 
-    def start(self, document: Workflow, folder: Path | None, interpreter: str = "") -> None:
-        """Proves the code that is shown. Nothing happens while a proof runs."""
+    def start(
+        self, document: Workflow, folder: Path | None, interpreter: str = "", run: ShownRun | None = None
+    ) -> None:
+        """Proves the code that is shown, with the replies of ``run`` if it gives one. Nothing happens while a proof
+        runs."""
         if self.running:
             return
         self.steps, self.proof, self.problem = {}, None, ""
         self._proven = self._now
-        work = self._prove(document, self._now, folder, interpreter)
+        self.replies_of = ""
+        work = self._prove(document, self._now, folder, interpreter, run)
         self._task = asyncio.get_running_loop().create_task(work, name="proof of an export")
         self.changed.emit()
 
@@ -78,11 +87,18 @@ class ProofModel(QObject):
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _prove(self, document: Workflow, files: Mapping[str, str], folder: Path | None, interpreter: str) -> None:
-        from studio.proof import prove  # with it come the engine and the worker
+    async def _prove(
+        self, document: Workflow, files: Mapping[str, str], folder: Path | None, interpreter: str, run: ShownRun | None
+    ) -> None:
+        from studio.proof import prove, sample_of  # with it come the engine and the worker
 
         try:
-            self.proof = await prove(document, files, folder=folder, interpreters=[interpreter], on_step=self._on_step)
+            shown = await run() if run is not None else None
+            sample = sample_of(shown) if shown is not None else None
+            self.replies_of = sample.name if sample is not None else ""
+            self.proof = await prove(
+                document, files, sample, folder=folder, interpreters=[interpreter], on_step=self._on_step
+            )
         except asyncio.CancelledError:
             self.steps = {}
             raise

@@ -27,6 +27,7 @@ from studio.engine.values import plain
 
 if TYPE_CHECKING:
     from studio.bridge.batch_model import BatchModel
+    from studio.debugger.run_tests import RunTest
 
 _DRAFTS_AFTER_MS = 400
 """Milliseconds after which an answer that was begun is written: what a crash may lose."""
@@ -203,7 +204,6 @@ class RunEdits(RunReplays):
         from studio.debugger.assertions import Outcome, expectations_of  # the start of the window needs none of it
         from studio.debugger.run_tests import SUFFIX, made_from, write_test
 
-        assert self._services is not None
         recorder, outcome, overrides = Recorder(), Outcome(), Overrides()
 
         def fold(event: Event) -> None:
@@ -211,9 +211,8 @@ class RunEdits(RunReplays):
             overrides.take_told(event)
             outcome.append(event)
 
-        await replay(self._tree.way_to(branch, None), await self._opened_store(), self._services.codec, fold)
-        record = self._tree.record(branch)
-        given = record.input if record is not None and record.input else plain(recorder.recording.input)
+        given = await self._told(branch, fold)
+        given = plain(recorder.recording.input) if given is None else given
         name = path.name.removesuffix(SUFFIX)
         where = os.path.relpath(workflow_file, path.parent)
         expected = expectations_of(outcome)
@@ -222,6 +221,29 @@ class RunEdits(RunReplays):
             await asyncio.to_thread(write_test, test, path)
         except OSError as error:
             self._fail(f"The test cannot be written: {error.strerror or error}.")
+
+    async def shown_run(self) -> RunTest | None:
+        """The shown run with its input, the replies of its models and its answers; None if none is shown or none of
+        its models answered."""
+        from studio.debugger.run_tests import made_from
+
+        branch = self.branch
+        view = self._tree.branch(branch) if branch is not None else None
+        if branch is None or view is None or self._services is None:
+            return None
+        recorder = Recorder()
+        given = await self._told(branch, recorder.fold)
+        recording = recorder.recording
+        if not recording.calls:
+            return None
+        return made_from(recording, view.name, "", plain(recording.input) if given is None else given, [])
+
+    async def _told(self, branch: str, fold: Callable[[Event], None]) -> str | None:
+        """Gives all events of a branch; returns the input as a person typed it, None if nobody did."""
+        assert self._services is not None
+        await replay(self._tree.way_to(branch, None), await self._opened_store(), self._services.codec, fold)
+        record = self._tree.record(branch)
+        return record.input if record is not None and record.input else None
 
 
 def messages_json(messages: Sequence[Message]) -> list[dict[str, str]]:

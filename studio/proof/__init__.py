@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from studio.proof.interpreters import INSTALL, Interpreter, NoInterpreter
     from studio.proof.model import Step
     from studio.proof.proving import KEYS, Proof, prove
+    from studio.proof.recorded import sample_of
 
 _MODULES = {
     "Sample": "expected",
@@ -20,10 +21,11 @@ _MODULES = {
     "KEYS": "proving",
     "Proof": "proving",
     "prove": "proving",
+    "sample_of": "recorded",
 }
 """Name -> its module: a window that only shows steps loads no engine."""
 
-__all__ = ["INSTALL", "KEYS", "Interpreter", "NoInterpreter", "Proof", "Sample", "Step", "prove"]
+__all__ = ["INSTALL", "KEYS", "Interpreter", "NoInterpreter", "Proof", "Sample", "Step", "prove", "sample_of"]
 
 
 def __getattr__(name: str) -> Any:

@@ -40,8 +40,9 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What both sides are given: the input, the replies of the models (None: those of the document's own script), and
-    answers by node, in the order of its requests. What has no answer here gets one that fits."""
+    """What both sides are given: input, replies of the models (in place of those of the document's own script; an
+    agent inside an embedded workflow is ``node/agent``), and answers by node, in the order of its requests. What has no
+    answer here gets one that fits."""
 
     input: Any = ""
     script: OfflineScript | None = None

@@ -20,6 +20,7 @@ from studio.proof.expected import Sample, outcome_of
 from studio.proof.interpreters import Interpreter, NoInterpreter, find_interpreter
 from studio.proof.model import Outcome, Shape, Step, outcomes_differ, shapes_differ
 from studio.proof.process import ProcessEnded, told
+from studio.proof.recorded import with_script
 from studio.workers import UserCodeError
 
 NO_SMOKE_TEST = "There is none in one file."
@@ -77,7 +78,7 @@ class _Proving:
         self, document: Workflow, files: Mapping[str, str], sample: Sample, folder: Path | None, on_step: OnStep
     ) -> None:
         script = sample.script
-        self._document = document if script is None else document.model_copy(update={"offline": script})
+        self._document = document if script is None else with_script(document, script)
         self._files = files
         self._sample = sample
         self._folder = folder

@@ -211,6 +211,21 @@ def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
     assert test.expect == [{"path": ["a", "b"]}, {"output": {"equals": "reply"}}]
 
 
+def test_the_shown_run_is_given_to_a_proof(on_loop: OnLoop) -> None:
+    found: list[Any] = []
+
+    async def script(desk: Desk) -> None:
+        found.append(await desk.run.shown_run())
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.COMPLETED, 15)
+        found.append(await desk.run.shown_run())
+
+    on_desk(on_loop, lambda: chain(upper("a"), agent("b", "reply")), script)
+    assert found[0] is None
+    assert (found[1].input, found[1].replies) == ("go", {"b": [{"asked": "go-a", "text": "reply"}]})
+    assert found[1].name
+
+
 def test_what_was_pinned_and_muted_in_a_run_is_so_in_its_test(on_loop: OnLoop, tmp_path: Path) -> None:
     """The setup of a test is that of the run, not what is set when the test is made."""
 

@@ -99,7 +99,7 @@ class CodeView(QTextEdit):
         self._glyphs, self._marks = glyphs, marks or {}
         if (path, code) != (self._file, self._code):
             self._file, self._code = path, code
-            self._highlighter.set_file(path, code)
+            self._highlighter.set_file(path, code, self._marks)
             self.setPlainText(code)
             self._set_line_height()
             self.setViewportMargins(self.gutter_width(), 0, 0, 0)
@@ -157,8 +157,8 @@ class CodeView(QTextEdit):
             mark = self._marks.get(block.blockNumber() + 1)
             if mark is not None:
                 token = "inserted" if mark == "in" else "deleted"
-                top, below = round(box.top()) + 2, round(box.bottom()) + 2
-                painter.fillRect(0, top, self.viewport().width(), below - top, self._theme.color(token))
+                height = self._theme.length(_LINE)
+                painter.fillRect(0, round(box.top()) + 2, self.viewport().width(), height, self._theme.color(token))
             block = block.next()
         painter.end()
 
@@ -235,20 +235,25 @@ class _Highlighter(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._theme = theme
-        self._lines: list[Line] = []
+        self._lines: list[Line | None] = []
         theme.changed.connect(self.rehighlight)
 
-    def set_file(self, path: str, code: str) -> None:
-        """The file whose text comes next."""
+    def set_file(self, path: str, code: str, marks: Mapping[int, Mark]) -> None:
+        """The file whose text comes next. Lines that go stand between those of the new text and get no colours."""
         try:
             lexer: Lexer = get_lexer_for_filename(path, stripnl=False)
         except ClassNotFound:
             lexer = TextLexer(stripnl=False)
-        self._lines = lines_of(lexer, code, calls=path.endswith(".py"))
+        gone = {line for line, mark in marks.items() if mark == "out"}
+        lines = code.split("\n")
+        stays = "\n".join(line for number, line in enumerate(lines, 1) if number not in gone)
+        coloured = iter(lines_of(lexer, stays, calls=path.endswith(".py")))
+        self._lines = [None if number in gone else next(coloured, None) for number in range(1, len(lines) + 1)]
 
     def highlightBlock(self, text: str) -> None:
         number = self.currentBlock().blockNumber()
-        for start, length, token in self._lines[number].spans if number < len(self._lines) else ():
+        line = self._lines[number] if number < len(self._lines) else None
+        for start, length, token in line.spans if line is not None else ():
             form = QTextCharFormat()
             form.setForeground(self._theme.color(token))
             self.setFormat(start, length, form)

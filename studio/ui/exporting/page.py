@@ -390,7 +390,8 @@ class ExportPage(DocumentPage):
                 tr("This workflow has code that nobody has accepted. Accept it in its tab, then check again.")
             )
             return
-        self.workspace.proof.start(document.workflow, document.folder, read_preferences()[0].interpreter)
+        interpreter = read_preferences()[0].interpreter
+        self.workspace.proof.start(document.workflow, document.folder, interpreter, self.workspace.run.shown_run)
 
     def _on_proof_bar_cancelled(self) -> None:
         if self.workspace is not None:

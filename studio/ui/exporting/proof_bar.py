@@ -75,7 +75,10 @@ class ProofBar(QWidget):
             case "proven":
                 number = model.proof.events if model.proof is not None else 0
                 words = tr("{number} of {number} events equal to the canvas, with the same replies.")
-                return tr("Verified: builds, runs, same result"), words.format(number=number)
+                if model.replies_of:
+                    words = tr("{number} of {number} events equal to the canvas, with the replies of “{run}”.")
+                text = words.format(number=number, run=model.replies_of)
+                return tr("Verified: builds, runs, same result"), text
             case "stale":
                 return tr("Changed since the check"), tr("The check was about other code.")
             case "failed":

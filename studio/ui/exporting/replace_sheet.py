@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QListWidget, QSplitter, QVBoxLayout, QWidget
 
 from studio.files.re_export import PlannedFile
@@ -37,6 +37,8 @@ class ReplaceSheet(QDialog):
         self.names.setObjectName("replaced_files")
         self.names.setAccessibleName(tr("Files changed by hand"))
         self.names.addItems([file.path for file in files])
+        for row in range(self.names.count()):
+            self.names.item(row).setSizeHint(QSize(0, theme.length(26)))
         self.names.currentRowChanged.connect(self._on_row_changed)
         self.view = CodeView(theme)
         self.view.setAccessibleName(tr("What would go and what would come"))
