@@ -8,16 +8,18 @@ from studio.document.lines import lines
 from studio.document.model import Place, Workflow
 
 GAP = 48.0
-"""Least distance between two things that an edge joins, from left to right."""
+"""Least distance between two things that an edge joins, in the direction that lines run."""
 
 
 def make_room(workflow: Workflow, item_id: str) -> Edit:
     """Moves an item to the right of what leads to it, and what it leads to, with all that follows, to its right.
 
-    Only edges that run from left to right count; frames of a fixed size grow with what moves in them.
+    Only edges that run from left to right count; frames of a fixed size grow with what moves in them. Where lines run
+    down, it is from top to bottom and below.
     """
     sizes = sizes_of(workflow, (i for i in drawn(workflow) if i in workflow.places))
-    boxes = {i: (p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1]) for i, p in workflow.places.items() if i in sizes}
+    down = workflow.flow == "down"
+    boxes = {i: _along(workflow.places[i], *size, down=down) for i, size in sizes.items()}
     if item_id not in boxes:
         return SetPlaces({})
     ends = [(ln.source, ln.target) for ln in lines(workflow)]
@@ -32,9 +34,19 @@ def make_room(workflow: Workflow, item_id: str) -> Edit:
     if by:
         for other in _following(ends, boxes, forward, {item_id, *sources}):
             shifts[other] = by
-    places: dict[str, Place | None] = {i: moved(workflow.places[i], dx, 0) for i, dx in shifts.items() if dx}
+    places: dict[str, Place | None] = {i: _shifted(workflow.places[i], by, down) for i, by in shifts.items() if by}
     places.update(_frames(workflow, shifts))
     return SetPlaces(places)
+
+
+def _along(place: Place, width: float, height: float, *, down: bool) -> Box:
+    """The box of an item; x and y are exchanged where lines run down."""
+    box = (place.x, place.y, place.x + width, place.y + height)
+    return (box[1], box[0], box[3], box[2]) if down else box
+
+
+def _shifted(place: Place, by: float, down: bool) -> Place:
+    return moved(place, 0, by) if down else moved(place, by, 0)
 
 
 def _middle(box: Box) -> float:
@@ -65,13 +77,16 @@ def _following(ends: list[tuple[str, str]], boxes: dict[str, Box], first: list[s
 
 def _frames(workflow: Workflow, shifts: dict[str, float]) -> dict[str, Place]:
     found: dict[str, Place] = {}
+    down = workflow.flow == "down"
     for group in workflow.groups:
         place = workflow.places.get(group.id)
         by = [shifts.get(m, 0.0) for m in group.members]
         if place is None or place.width is None or not any(by):
             continue
         if min(by) > 0:
-            found[group.id] = moved(place, min(by), 0)
+            found[group.id] = _shifted(place, min(by), down)
+        elif down:
+            found[group.id] = place.model_copy(update={"height": (place.height or 0.0) + max(by)})
         else:
             found[group.id] = place.model_copy(update={"width": place.width + max(by)})
     return found

@@ -187,6 +187,9 @@ class Editing(Camera):
         size = SIZES.get(kind, (200.0, 64.0))
         item = self.canvas_scene.items_by_id[anchor]
         width, height = size_of(self.workflow, anchor)
+        if self.workflow.flow == "down":
+            y = item.y() - GAP_X - size[1] if backwards else item.y() + height + GAP_X
+            return free_place(self.workflow, size, Place(x=snapped(item.x() + (width - size[0]) / 2), y=snapped(y)))
         x = item.x() - GAP_X - size[0] if backwards else item.x() + width + GAP_X
         return free_place(self.workflow, size, Place(x=snapped(x), y=snapped(item.y() + (height - size[1]) / 2)))
 
@@ -200,8 +203,12 @@ class Editing(Camera):
     def _between(self, line: Line, kind: str) -> QPointF:
         items, size = self.canvas_scene.items_by_id, SIZES.get(kind, (200.0, 64.0))
         first, second = items[line.source].rect, items[line.target].rect
-        x = (first.right() + second.left() - size[0]) / 2
-        y = (first.center().y() + second.center().y() - size[1]) / 2
+        middle = (first.center() + second.center()) / 2
+        x, y = middle.x() - size[0] / 2, middle.y() - size[1] / 2
+        if self.workflow.flow == "down":
+            y = (first.bottom() + second.top() - size[1]) / 2
+        else:
+            x = (first.right() + second.left() - size[0]) / 2
         place = free_place(self.workflow, size, Place(x=snapped(x), y=snapped(y)))
         return QPointF(place.x, place.y)
 

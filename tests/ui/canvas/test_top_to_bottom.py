@@ -102,3 +102,31 @@ def test_a_loop_and_a_way_back_run_beside_the_cards(make_canvas: Make) -> None:
     assert edges[first, second] == ((100, 70), (100, 194))
     assert max(x for x, _ in edges[second, first]) > 200
     assert max(x for x, _ in edges[first, first]) == 224
+
+
+def test_everything_is_seen_after_it_was_arranged(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    view.motion = False
+    view.arrange("down")
+    view.canvas_scene.flush()
+    assert view.seen_rect().contains(view.canvas_scene.bounds())
+
+
+def test_what_is_added_to_a_card_stands_below_or_above_it(make_canvas: Make) -> None:
+    workflow = small().model_copy(update={"flow": "down"})
+    first = workflow.nodes[0].id
+    lone = {"edges": (), "nodes": workflow.nodes[:1], "places": {first: Place(x=0, y=0)}, "start": first}
+    view = make_canvas(workflow.model_copy(update=lone))
+    after = view.add_connected("template", first)
+    before = view.add_connected("template", first, backwards=True)
+    assert after is not None
+    assert before is not None
+    places = view.workflow.places
+    assert (places[after].x, places[after].y) == (0, 136)
+    assert (places[before].x, places[before].y) == (0, -136)
+    between = view.insert_after("agent", first)
+    assert between is not None
+    places = view.workflow.places
+    assert (places[between].x, places[after].x) == (0, 0)
+    assert places[first].y + 64 + 48 <= places[between].y
+    assert places[between].y + 64 + 48 <= places[after].y
