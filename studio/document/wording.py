@@ -8,6 +8,7 @@ from studio.document.conditions import Condition, Rule, Scope, look_up, rule_hol
 
 LONGEST = 48
 _EXPLAINED = 96
+_LONGEST_VALUE = 28
 _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
 
 
@@ -23,22 +24,32 @@ def describe(condition: Condition | None) -> str:
     return _short(describe_rule(condition.rule)) if condition.rule is not None else "no rule yet"
 
 
-def describe_rule(rule: Rule, *, inner: bool = False) -> str:
-    """One rule in words, not shortened; ``inner`` puts "and" and "or" in brackets."""
+def written_out(condition: Condition) -> str:
+    """A condition in words with nothing left out, values neither: for the code that it becomes."""
+    if condition.kind == "rules" and condition.rule is not None:
+        return " ".join(describe_rule(condition.rule, whole=True).split())
+    if condition.kind == "expression" and condition.expression.strip():
+        return " ".join(condition.expression.split())
+    return describe(condition)
+
+
+def describe_rule(rule: Rule, *, inner: bool = False, whole: bool = False) -> str:
+    """One rule in words, not shortened; ``inner`` puts "and" and "or" in brackets, ``whole`` shortens no value."""
     match rule.op:
         case "always":
             return "always"
         case "and" | "or":
-            words = f" {rule.op} ".join(describe_rule(r, inner=True) for r in rule.rules) or "no rule yet"
+            words = f" {rule.op} ".join(describe_rule(r, inner=True, whole=whole) for r in rule.rules) or "no rule yet"
             return f"({words})" if inner and len(rule.rules) > 1 else words
         case "not":
-            return f"not {describe_rule(rule.rules[0], inner=True)}" if rule.rules else "no rule yet"
+            return f"not {describe_rule(rule.rules[0], inner=True, whole=whole)}" if rule.rules else "no rule yet"
         case "type_is":
             return f"type is {_type(rule.value)}"
         case "compares":
-            return f"{_subject(rule.path) or 'text'} {_SIGNS[rule.compare]} {_value(rule.value)}"
+            wanted = _value(rule.value, whole=whole)
+            return f"{_subject(rule.path) or 'text'} {_SIGNS[rule.compare]} {wanted}"
     verb = {"contains": "contains", "equals": "is", "matches": "matches"}[rule.op]
-    return f"{_subject(rule.path)} {verb} {_value(rule.value, rule.op)}".strip()
+    return f"{_subject(rule.path)} {verb} {_value(rule.value, rule.op, whole=whole)}".strip()
 
 
 def explain(condition: Condition | None, scope: Scope) -> str:
@@ -103,14 +114,15 @@ def _type(value: object) -> str:
     return " or ".join(str(v) for v in value) if isinstance(value, list) else str(value or "…")
 
 
-def _value(value: object, op: str = "") -> str:
+def _value(value: object, op: str = "", *, whole: bool = False) -> str:
     if value is None:
         return "…"
     if isinstance(value, str):
-        return f"/{value}/" if op == "matches" else f"“{_short(value, 28)}”"
+        return f"/{value}/" if op == "matches" else f"“{value if whole else _short(value, _LONGEST_VALUE)}”"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return _short(json.dumps(value, ensure_ascii=False, default=str), 28)
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return shown if whole else _short(shown, _LONGEST_VALUE)
 
 
 def _short(text: str, longest: int = LONGEST) -> str:

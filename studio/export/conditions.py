@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from studio.document.conditions import Condition, Rule, describe
+from studio.document.conditions import Condition, Rule
 from studio.document.model import Workflow
+from studio.document.wording import written_out
 from studio.export import pretty
 from studio.export.pretty import Bracket, Joined
 from studio.export.source import SUPPORT, Module, docstring, is_async, literal, region
@@ -29,7 +30,7 @@ def function(
         return
     rules = condition.kind == "rules"
     expression = _rule(module, condition.rule) if rules else _expression(module, condition.expression)
-    doc = docstring(describe(condition), 1)
+    doc = docstring(written_out(condition), 1)
     head = f"# condition: {owner}\n{pretty.signature(f'def {name}', parameters, 'bool')}"
     module.blocks.append(f"{head}\n{doc}\n{pretty.statement(expression, 1, 'return ')}")
 

@@ -19,6 +19,9 @@ from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.report import Counts, Entry, Report
 from studio.importers.secrets import looking_like_keys, scrubbed
 
+UNNAMED = "Imported workflow"
+"""The name of a workflow whose source has none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -44,7 +47,7 @@ def imported(draft: Draft, mode: Literal["static", "build"] = "static") -> Impor
     _find_keys(draft)
     report = _report(draft, mode)
     data = scrubbed(_workflow(draft), draft.secrets)
-    data["name"] = data["name"] or "Imported workflow"
+    data["name"] = data["name"] or UNNAMED
     try:
         workflow = Workflow.model_validate(data)
     except ValidationError as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 from studio.importers.detection import NAMES, Detected
 from studio.importers.draft import Draft
-from studio.importers.finish import Imported, Refused, imported
+from studio.importers.finish import UNNAMED, Imported, Refused, imported
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.report import Counts, Entry, Report
 
@@ -97,14 +98,22 @@ def imported_from(
             raise ImportProblem(message, "Import the file without running it.")
         from studio.importers.maf_build import read as built
 
-        return imported(built(detected, path, interpreter, timeout, stop), "build")
+        return _named(imported(built(detected, path, interpreter, timeout, stop), "build"), path)
     try:
         found = reader(detected, path)
-        return found if isinstance(found, Imported) else imported(found)
+        return found if isinstance(found, Imported) else _named(imported(found), path)
     except RecursionError:
         from studio.importers.problems import too_deep
 
         raise too_deep() from None
+
+
+def _named(found: Imported, path: Path | None) -> Imported:
+    """What has no name of its own is called as its file."""
+    stem = path.name.partition(".")[0].replace("_", " ").strip() if path is not None else ""
+    if found.workflow.name != UNNAMED or not stem:
+        return found
+    return replace(found, workflow=found.workflow.model_copy(update={"name": stem}))
 
 
 def refused(kind: str, message: str, way_out: str) -> Refused:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from studio.document.conditions import Condition, NeedsWorker, Rule, Scope, describe, evaluate, explain
 from studio.document.expressions import ExpressionError, parsed
+from studio.document.wording import written_out
 
 from tests.document.strategies import conditions, plain, texts
 
@@ -179,3 +180,13 @@ def test_expression_errors_say_where(expression: str, part: str, column: int | N
     with pytest.raises(ExpressionError, match=part) as caught:
         parsed(expression)
     assert column is None or caught.value.column == column
+
+
+def test_in_code_nothing_is_left_out() -> None:
+    long = "Passing you on to technical support, who know more"
+    rules = tuple(Rule(value=value) for value in ("invoice", "refund", "charged", long))
+    words = f"contains “invoice” or contains “refund” or contains “charged” or contains “{long}”"
+    assert written_out(rule(op="or", rules=rules)) == words
+    assert written_out(rule(op="not", rules=(Rule(op="compares", path="value.x", value=long),))).endswith(f"“{long}”")
+    expression = " and ".join(f"value.field_{i} == {i}" for i in range(9))
+    assert written_out(Condition(kind="expression", expression=f"{expression}\n")) == expression

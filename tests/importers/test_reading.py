@@ -167,3 +167,10 @@ def test_agents_beside_the_workflow_are_found(tmp_path: Path) -> None:
     found = read(flow)
     assert found.report.entries == ()
     assert getattr(found.workflow.nodes[0], "instructions", "") == "Help."
+
+
+def test_what_has_no_name_is_called_as_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "two_models.flow.json"
+    file.write_bytes((Path(__file__).parent / "samples" / "flowise" / "01_two_models.json").read_bytes())
+    assert read(file).workflow.name == "two models"
+    assert read(file.read_text(encoding="utf-8")).workflow.name == "Imported workflow"

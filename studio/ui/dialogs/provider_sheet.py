@@ -62,7 +62,7 @@ class ProviderSheet(QDialog):
         self.setObjectName("provider_sheet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Providers and tools of {name}").format(name=workspace.document.workflow.name))
-        self.setMinimumWidth(640)
+        self.setMinimumWidth(680)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(10)
@@ -154,7 +154,7 @@ class ProviderSheet(QDialog):
     def _empty_box(self, name: str) -> ComboBox:
         box = ComboBox(self._theme)
         box.setAccessibleName(name)
-        box.setMinimumWidth(self._theme.length(290))
+        box.setMinimumWidth(self._theme.length(340))
         return box
 
     def _buttons(self) -> QHBoxLayout:

@@ -386,9 +386,9 @@ class ExportPage(DocumentPage):
             return
         document = self.workspace.document
         if trust.trust_list().untrusted(document.workflow, document.folder):
-            self.said.emit(
-                tr("This workflow has code that nobody has accepted. Accept it in its tab, then check again.")
-            )
+            reason = tr("This workflow has code that nobody has accepted. Accept it in its tab, then check again.")
+            self.proof_bar.refuse(reason)
+            self.said.emit(reason)
             return
         interpreter = read_preferences()[0].interpreter
         self.workspace.proof.start(document.workflow, document.folder, interpreter, self.workspace.run.shown_run)

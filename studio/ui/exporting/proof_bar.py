@@ -67,6 +67,12 @@ class ProofBar(QWidget):
         self.button.updateGeometry()
         self.update()
 
+    def refuse(self, reason: str) -> None:
+        """Says why no check was started."""
+        self.title.setText(tr("Not checked"))
+        self.title.set_tone("wait_t")
+        self.text.set_text(reason)
+
     def _words(self, model: ProofModel) -> tuple[str, str]:
         failed = model.proof.failed if model.proof is not None else None
         match self._state:

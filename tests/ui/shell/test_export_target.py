@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
-from studio.document.model import AgentNode, DirectEdge, Workflow
+from studio.document.model import AgentNode, DirectEdge, FunctionNode, Workflow
 from studio.ui.dialogs.file_dialogs import choose_new_folder
 from studio.ui.exporting import ExportPage
 from studio.ui.theme import Theme
@@ -125,3 +125,13 @@ def test_a_folder_that_is_typed_and_not_there_yet_is_made(qtbot: QtBot, tmp_path
     assert not (tmp_path / "a").exists(), "a folder around it that is not there is a slip of the pen"
     refused.reject()
     assert len(chosen) == 1
+
+
+def test_code_that_nobody_accepted_is_not_checked_and_the_bar_says_why(page: ExportPage) -> None:
+    code = FunctionNode(id="f", name="F", body="return data")
+    show(page, Workflow(name="Code", start="f", nodes=(code,)))
+    page.proof_bar.button.click()
+    assert page.workspace is not None
+    assert page.workspace.proof.state == "none"
+    assert page.proof_bar.title.text() == "Not checked"
+    assert page.proof_bar.text.text.startswith("This workflow has code that nobody has accepted.")
