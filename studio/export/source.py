@@ -68,18 +68,27 @@ def _lines_inside_strings(text: str) -> set[int]:
 
 
 def region(owner: str, code: str, depth: int = 0) -> str:
-    """User code between its markers. Copied as it is, but for its indent."""
+    """User code between its markers. Copied as it is, but for its indent. With ``depth`` it stands in a function, below
+    a line of ours; a definition at its begin or end is kept apart from what is around it, as a formatter does."""
     pad = INDENT * depth
-    apart = "\n\n" if not depth and _ends_with_definition(code) else ""
-    return f"{pad}# region user {owner}\n{indented(code.rstrip(), depth)}\n{apart}{pad}# endregion"
+    begins, ends = _definitions(code, nested=depth > 0)
+    before = "\n" if depth and begins else ""
+    apart = ("\n" if depth else "\n\n") if ends else ""
+    return f"{before}{pad}# region user {owner}\n{indented(code.rstrip(), depth)}\n{apart}{pad}# endregion"
 
 
-def _ends_with_definition(code: str) -> bool:
+def _definitions(code: str, nested: bool) -> tuple[bool, bool]:
+    """Whether code begins and ends with a function or class; ``nested``: the end may be inside of a statement."""
     try:
-        statements = ast.parse(code).body
+        tree = ast.parse(code)
     except SyntaxError:
-        return False
-    return bool(statements) and isinstance(statements[-1], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        return False, False
+    if not tree.body:
+        return False, False
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    inside = ast.walk(tree) if nested else tree.body
+    ends = any(isinstance(node, kinds) and node.end_lineno == tree.body[-1].end_lineno for node in inside)
+    return isinstance(tree.body[0], kinds), ends
 
 
 def with_relative_imports(code: str, modules: Collection[str]) -> str:

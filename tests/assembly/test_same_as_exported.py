@@ -252,8 +252,8 @@ def _middleware() -> Workflow:
 
 def _updates(kind: Literal["agent", "chat"], update: str) -> Workflow:
     """Hooks on updates change what is streamed; the node behind shows what is sent on."""
-    loud = f"{update}(contents=[Content.from_text(update.text.upper())], role=update.role)"
-    hook = f"def loud(update):\n    return {loud} if update.text else None\n\n"
+    hook = "def loud(update):\n    said = [Content.from_text(update.text.upper())]\n"
+    hook += f"    return {update}(contents=said, role=update.role) if update.text else None\n\n"
     hook += "context.stream_transform_hooks.append(loud)\nawait call_next()"
     given = (MiddlewareDecl(kind=kind, body=hook, name="Loud"),)
     return workflow([agent("a", middleware=given), show()], offline=script(a=["quiet words"]))

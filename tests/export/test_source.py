@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from studio.export.naming import class_name, identifier
@@ -50,3 +54,26 @@ def test_names() -> None:
     assert identifier("class") == "class_"
     assert identifier("“你好”") == "workflow"
     assert class_name("carry_out") == "CarryOut"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f():\n    return 1\n\nresult = f()",
+        "result = 1\n\ndef f():\n    return 1",
+        "def result():\n    return 1",
+        "# what for\n@cache\nasync def result():\n    return 1",
+        "for x in data:\n    print(x)\n\n    class Y:\n        a = x",
+        "import json\n\nresult = json",
+    ],
+)
+def test_definitions_in_a_body_are_kept_apart_as_a_formatter_does(body: str, tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    for end in ("", "    return result\n"):
+        file.write_text(f"def run(data):\n    result = None\n{region('n', body, 1)}\n{end}", encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", "format", "--diff", "--no-cache", str(file)],
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.stdout == ""
+        assert done.returncode == 0
