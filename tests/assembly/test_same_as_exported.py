@@ -252,8 +252,9 @@ def _middleware() -> Workflow:
 
 def _updates(kind: Literal["agent", "chat"], update: str) -> Workflow:
     """Hooks on updates change what is streamed; the node behind shows what is sent on."""
-    hook = "def loud(update):\n    said = [Content.from_text(update.text.upper())]\n"
-    hook += f"    return {update}(contents=said, role=update.role) if update.text else None\n\n"
+    hook = f"def loud(update: {update}) -> {update} | None:\n"
+    hook += "    said = [Content.from_text(update.text.upper())]\n"
+    hook += f'    return {update}(contents=said, role="assistant") if update.text else None\n\n'
     hook += "context.stream_transform_hooks.append(loud)\nawait call_next()"
     given = (MiddlewareDecl(kind=kind, body=hook, name="Loud"),)
     return workflow([agent("a", middleware=given), show()], offline=script(a=["quiet words"]))

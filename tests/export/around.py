@@ -173,8 +173,9 @@ def middleware() -> dict[str, Workflow]:
         "chat ends": _around("chat", ends, "x"),
     }
     for around, update in (("agent", "AgentResponseUpdate"), ("chat", "ChatResponseUpdate")):
-        hook = "def loud(update):\n    said = [Content.from_text(update.text.upper())]\n"
-        hook += f"    return {update}(contents=said, role=update.role) if update.text else None\n\n"
+        hook = f"def loud(update: {update}) -> {update} | None:\n"
+        hook += "    said = [Content.from_text(update.text.upper())]\n"
+        hook += f'    return {update}(contents=said, role="assistant") if update.text else None\n\n'
         hook += "context.stream_transform_hooks.append(loud)\nawait call_next()"
         found[f"{around} updates"] = _around(around, hook, "quiet words")
     plain = MiddlewareDecl(kind="agent", call="lib:stamp")
