@@ -109,22 +109,24 @@ def arranging(
     branch_of: dict[str, str] = {}
     by_id = {view.checkpoint: view for view in checkpoints}
     yield
+    parents = _parents(checkpoints, by_id)
+    yield
     for at, view in enumerate(checkpoints):
-        _take_column(view, by_id, columns)
+        _take_column(view, by_id, parents, columns)
         by_branch.setdefault(view.branch, []).append(view)
         branch_of[view.checkpoint] = view.branch
         if at % _PIECE == _PIECE - 1:
             yield
     labels = _headings([by_branch.get(b.branch, []) for b in ordered], columns)
     yield
-    splitting = {v.parent for v in checkpoints if v.parent in branch_of and branch_of[v.parent] != v.branch}
+    splitting = {p for v in checkpoints if (p := parents[v.checkpoint]) in branch_of and branch_of[p] != v.branch}
     yield
     made = _Making()
     for row, branch in enumerate(ordered):
         own = by_branch.get(branch.branch, [])
         for view in own:
             glyph = _glyph(view, branch, own[-1] is view)
-            made.add(_spot(view, columns, row, glyph, view.checkpoint in splitting, labels))
+            made.add(_spot(view, parents, columns, row, glyph, view.checkpoint in splitting, labels))
             if len(made.spots) % _PIECE == 0:
                 yield
     tracks = tuple(_track(b, row, by_branch.get(b.branch, []), columns) for row, b in enumerate(ordered))
@@ -175,13 +177,30 @@ def _headings(rows: Sequence[Sequence[CheckpointView]], columns: dict[str, int])
     return labels
 
 
+def _parents(checkpoints: Sequence[CheckpointView], by_id: Mapping[str, CheckpointView]) -> dict[str, str | None]:
+    """What each checkpoint is drawn after: its parent; where that was taken away, the one before on its branch."""
+    parents: dict[str, str | None] = {}
+    last: dict[str, str] = {}
+    for view in checkpoints:
+        gone = view.parent is not None and view.parent not in by_id
+        parents[view.checkpoint] = last.get(view.branch) if gone else view.parent
+        last[view.branch] = view.checkpoint
+    return parents
+
+
 def _spot(
-    view: CheckpointView, columns: dict[str, int], row: int, glyph: Glyph, splits: bool, labels: dict[int, str]
+    view: CheckpointView,
+    parents: Mapping[str, str | None],
+    columns: dict[str, int],
+    row: int,
+    glyph: Glyph,
+    splits: bool,
+    labels: dict[int, str],
 ) -> Spot:
     column, label = columns[view.checkpoint], label_of(view)
-    between = _is_edit(view) and view.parent in columns
+    parent = parents[view.checkpoint]
+    between = _is_edit(view) and parent is not None
     differs = not between and labels.get(column, label) != label
-    parent = view.parent if view.parent in columns else None
     own_label = label if differs else ""
     return Spot(
         view.checkpoint,
@@ -221,13 +240,19 @@ def _ordered(branches: Sequence[BranchView], shown: str | None) -> list[BranchVi
     return sorted(branches, key=lambda b: (b.number != current, -b.number))
 
 
-def _take_column(view: CheckpointView, by_id: Mapping[str, CheckpointView], columns: dict[str, int]) -> None:
+def _take_column(
+    view: CheckpointView,
+    by_id: Mapping[str, CheckpointView],
+    parents: Mapping[str, str | None],
+    columns: dict[str, int],
+) -> None:
     """The column of a checkpoint, and of those before it that have none yet: a place further than its parent."""
     chain: dict[str, None] = {}
     now: CheckpointView | None = view
     while now is not None and now.checkpoint not in columns and now.checkpoint not in chain:
         chain[now.checkpoint] = None
-        now = by_id.get(now.parent) if now.parent is not None else None
+        parent = parents[now.checkpoint]
+        now = by_id[parent] if parent is not None else None
     column = columns[now.checkpoint] if now is not None and now.checkpoint in columns else -1
     for item in reversed(chain):
         column += 0 if _is_edit(by_id[item]) and column >= 0 else 1

@@ -48,6 +48,29 @@ def test_a_mark_says_its_own_label_where_the_heading_differs(run: FakeRun) -> No
     assert plan.by_id["m2"].own_label == ""
 
 
+def test_checkpoints_that_are_left_after_pruning_stand_one_after_the_other(run: FakeRun) -> None:
+    def view(name: str, parent: str | None, branch: str, superstep: int) -> CheckpointView:
+        return CheckpointView(name, parent, branch, "superstep", superstep, 1.0)
+
+    left = [
+        view("m2", "m1", "main", 2), view("m6", "m5", "main", 6), view("m7", "m6", "main", 7),
+        view("a4", "a3", "fork", 4), view("a6", "a5", "fork", 6), view("a7", "a6", "fork", 7),
+        view("b3", "m2", "other", 3),
+    ]  # fmt: skip
+    names = ("main", "fork", "other")
+    plan = arrange(left, [BranchView(name, 1, name, "completed", float(at)) for at, name in enumerate(names)], "main")
+    assert [(s.checkpoint, s.column, s.parent) for s in plan.spots] == [
+        ("m2", 0, None), ("m6", 1, "m2"), ("m7", 2, "m6"),
+        ("a4", 0, None), ("a6", 1, "a4"), ("a7", 2, "a6"),
+        ("b3", 1, "m2"),
+    ]  # fmt: skip
+    assert len(plan.by_place) == len(left), "no two of them at one place"
+    assert plan.by_id["m2"].splits
+    following = plan.next_in_chain(plan.by_id["m2"])
+    assert following is not None
+    assert following.checkpoint == "m6"
+
+
 @pytest.mark.parametrize("height", [64, 98, 160, 240, 372])
 def test_the_row_of_the_shown_branch_is_whole(show: Show, run: FakeRun, height: int) -> None:
     many_rows(run)
