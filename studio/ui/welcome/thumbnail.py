@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QTransform
 
+from studio.document.geometry import bar_size
 from studio.document.layout import arrange
 from studio.document.model import FanInEdge, FanOutEdge, SwitchEdge, Workflow
 from studio.ui.paint import draw_kind
@@ -22,6 +23,8 @@ class Picture:
 
     boxes: dict[str, tuple[str, QRectF]]
     lines: tuple[tuple[str, str], ...]
+    down: bool = False
+    """Whether lines run from top to bottom."""
 
     @property
     def bounds(self) -> QRectF:
@@ -30,12 +33,18 @@ class Picture:
         for _, box in self.boxes.values():
             found = found.united(box)
         if any(self.goes_back(a, b) for a, b in self.lines):
-            found.adjust(-24, 0, 24, 56)
+            found.adjust(*((0, -24, 56, 24) if self.down else (-24, 0, 24, 56)))
         return found
 
     def goes_back(self, source: str, target: str) -> bool:
         """Whether a line runs against the reading direction."""
-        return self.boxes[target][1].left() < self.boxes[source][1].right() - 1
+        first, second = (self.turn.mapRect(self.boxes[i][1]) for i in (source, target))
+        return second.left() < first.right() - 1
+
+    @property
+    def turn(self) -> QTransform:
+        """Exchanges x and y where lines run down."""
+        return QTransform(0, 1, 1, 0, 0, 0) if self.down else QTransform()
 
 
 def picture(workflow: Workflow) -> Picture:
@@ -45,14 +54,16 @@ def picture(workflow: Workflow) -> Picture:
     kinds |= {edge.id: edge.kind for edge in workflow.edges if isinstance(edge, SwitchEdge | FanOutEdge)}
     if any(item not in places for item in kinds):
         places |= {k: v for k, v in arrange(workflow).items() if k not in places}
-    boxes = {}
+    boxes, down = {}, workflow.flow == "down"
     for item, kind in kinds.items():
         place = places.get(item)
         if place is not None:
             width, height = _BARS.get(kind, _CARD)
-            boxes[item] = (kind, QRectF(place.x, place.y, place.width or width, place.height or height))
+            size = place.width or width, place.height or height
+            drawn = bar_size(size, down=down) if kind in ("join", "fan_out") else size
+            boxes[item] = (kind, QRectF(place.x, place.y, *drawn))
     lines = tuple((a, b) for a, b in _lines(workflow) if a in boxes and b in boxes)
-    return Picture(boxes, lines)
+    return Picture(boxes, lines, down)
 
 
 def _lines(workflow: Workflow) -> list[tuple[str, str]]:
@@ -99,10 +110,11 @@ def paint_picture(painter: QPainter, theme: Theme, area: QRectF, shown: Picture)
 
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(theme.color("edge"), 1.25))
-    low = bounds.bottom() * scale + origin.y() - 2
+    turn = shown.turn
+    low = turn.mapRect(at(bounds)).bottom() - 2
     for source, target in shown.lines:
-        painter.drawPath(_route(at(shown.boxes[source][1]), at(shown.boxes[target][1]), low,
-                                back=shown.goes_back(source, target)))  # fmt: skip
+        first, second = (turn.mapRect(at(shown.boxes[i][1])) for i in (source, target))
+        painter.drawPath(turn.map(_route(first, second, low, back=shown.goes_back(source, target))))
     for kind, box in shown.boxes.values():
         _paint_box(painter, theme, at(box), kind)
     painter.restore()
@@ -119,6 +131,8 @@ def _paint_box(painter: QPainter, theme: Theme, box: QRectF, kind: str) -> None:
         return
     if kind in ("join", "fan_out"):
         bar = QRectF(box.center().x() - 2, box.top(), 4, box.height())
+        if box.width() > box.height():
+            bar = QRectF(box.left(), box.center().y() - 2, box.width(), 4)
         hollow = kind == "fan_out"
         painter.setPen(QPen(theme.color("edge"), 1))
         painter.setBrush(theme.color("surface" if hollow else "edge"))

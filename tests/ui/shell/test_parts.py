@@ -277,6 +277,17 @@ def test_thumbnails_come_from_the_geometry() -> None:
     assert set(picture(bare).boxes) >= {node.id for node in workflow.nodes}
 
 
+def test_thumbnails_run_down_with_the_drawing() -> None:
+    workflow = brief()
+    back = {line for line in picture(workflow).lines if picture(workflow).goes_back(*line)}
+    done = commands.arrange_items(workflow, None, "down").apply(workflow)
+    shown = picture(done.workflow)
+    assert {line for line in shown.lines if shown.goes_back(*line)} == back
+    bars = [box for kind, box in shown.boxes.values() if kind == "join"]
+    assert bars
+    assert all(box.width() > box.height() for box in bars)
+
+
 # ---- palette search
 
 
