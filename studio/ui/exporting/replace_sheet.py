@@ -54,8 +54,8 @@ class ReplaceSheet(QDialog):
 
     def _lay_out(self) -> None:
         said = tr(
-            "They were changed in the folder, and the export changes the same lines, or was not written by this "
-            "program before. Lines with − would go, lines with + would come."
+            "They were changed in the folder where the export changes them too, or this program does not know what it "
+            "wrote there. Lines with − would go, lines with + would come."
         )
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setHandleWidth(1)
