@@ -250,7 +250,7 @@ class BranchTree:
         state = shown_state(record, self._own)
         return BranchView(
             record.id, record.number, record.name, state, record.started, record.note, seconds,
-            self.usage_of(record.usage), record.input,
+            self.usage_of(record.usage), record.input, began=record.parent_checkpoint,
         )  # fmt: skip
 
     def _checkpoint(self, info: CheckpointInfo) -> CheckpointView:

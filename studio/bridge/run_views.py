@@ -246,6 +246,8 @@ class BranchView:
     input_text: str = ""
     elsewhere: str = ""
     """Who works on it, if that is another program: "another window (process 4711)"."""
+    began: str | None = None
+    """The checkpoint that it was forked from; None: it began with an input."""
 
 
 @dataclass(slots=True)

@@ -109,7 +109,7 @@ def arranging(
     branch_of: dict[str, str] = {}
     by_id = {view.checkpoint: view for view in checkpoints}
     yield
-    parents = _parents(checkpoints, by_id)
+    parents = _parents(checkpoints, branches, by_id)
     yield
     for at, view in enumerate(checkpoints):
         _take_column(view, by_id, parents, columns)
@@ -177,10 +177,13 @@ def _headings(rows: Sequence[Sequence[CheckpointView]], columns: dict[str, int])
     return labels
 
 
-def _parents(checkpoints: Sequence[CheckpointView], by_id: Mapping[str, CheckpointView]) -> dict[str, str | None]:
-    """What each checkpoint is drawn after: its parent; where that was taken away, the one before on its branch."""
+def _parents(
+    checkpoints: Sequence[CheckpointView], branches: Sequence[BranchView], by_id: Mapping[str, CheckpointView]
+) -> dict[str, str | None]:
+    """What each checkpoint is drawn after: its parent; where that was taken away, the one before on its branch, or the
+    one that the branch began at."""
     parents: dict[str, str | None] = {}
-    last: dict[str, str] = {}
+    last = {branch.branch: branch.began for branch in branches if branch.began in by_id}
     for view in checkpoints:
         gone = view.parent is not None and view.parent not in by_id
         parents[view.checkpoint] = last.get(view.branch) if gone else view.parent

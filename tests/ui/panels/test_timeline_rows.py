@@ -58,14 +58,19 @@ def test_checkpoints_that_are_left_after_pruning_stand_one_after_the_other(run: 
         view("b3", "m2", "other", 3),
     ]  # fmt: skip
     names = ("main", "fork", "other")
-    plan = arrange(left, [BranchView(name, 1, name, "completed", float(at)) for at, name in enumerate(names)], "main")
+    branches = [BranchView(name, 1, name, "completed", float(at)) for at, name in enumerate(names)]
+    branches[1].began = "m2"
+    plan = arrange(left, branches, "main")
     assert [(s.checkpoint, s.column, s.parent) for s in plan.spots] == [
         ("m2", 0, None), ("m6", 1, "m2"), ("m7", 2, "m6"),
-        ("a4", 0, None), ("a6", 1, "a4"), ("a7", 2, "a6"),
+        ("a4", 1, "m2"), ("a6", 2, "a4"), ("a7", 3, "a6"),
         ("b3", 1, "m2"),
     ]  # fmt: skip
     assert len(plan.by_place) == len(left), "no two of them at one place"
     assert plan.by_id["m2"].splits
+    branches[1].began = "gone, too"
+    alone = arrange(left, branches, "main").by_id
+    assert [(alone[i].column, alone[i].parent) for i in ("a4", "a6")] == [(0, None), (1, "a4")]
     following = plan.next_in_chain(plan.by_id["m2"])
     assert following is not None
     assert following.checkpoint == "m6"
