@@ -8,6 +8,7 @@ from typing import Any
 
 from studio.bridge.commands import why_not
 from studio.bridge.run_edits import RunEdits
+from studio.bridge.run_views import BranchView
 from studio.checkpoints import Mark, StoreError
 from studio.debugger.answers import ValueProblem, answer_value
 from studio.debugger.forks import QueueEdits
@@ -157,6 +158,14 @@ class RunModel(RunEdits):
         at_its_end = branch == self.branch and self.here == self._tree.last_checkpoint(branch)
         if not at_its_end and self._may("restore"):
             self._move(lambda: self._go_to_end_of(branch, run=False))
+
+    @property
+    def unanswered(self) -> BranchView | None:
+        """The shown branch, else the newest one, if it waits for answers and its questions are not shown yet."""
+        newest = max(self.branches, key=lambda b: (b.number, b.started), default=None)
+        found = next((b for b in self.branches if b.branch == self.branch), newest)
+        waits = found is not None and found.state == RunState.WAITING and not found.elsewhere and not self.requests
+        return found if waits else None
 
     def is_interrupted(self, branch: str) -> bool:
         """Whether a branch ran when its program ended, and has a checkpoint to go on from."""

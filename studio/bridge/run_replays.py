@@ -191,10 +191,10 @@ class RunReplays(RunMoments):
                 else "Nodes or edges were added or removed since this run began. Fork from the checkpoint to map them."
             )
             return
-        edits = self._edits
+        edits, passed = self._edits, session.stands_at
         await self._leave()
         tape = await self._tape_after(session.record.id, checkpoint) if session.started else session.beginning.tape
-        await self._go_to(checkpoint, QueueEdits(), "", run=False, tape=tape)
+        await self._go_to(checkpoint, QueueEdits(), "", run=False, tape=tape, passed=passed)
         self._edits = edits
         if self._session is not None:
             self._refresh_queue(self._session)

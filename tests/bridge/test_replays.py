@@ -201,6 +201,24 @@ def test_a_changed_prompt_is_applied_to_the_paused_run(on_loop: OnLoop) -> None:
     in_room(on_loop, script)
 
 
+def test_after_applying_the_run_does_not_stop_again_where_it_stood(on_loop: OnLoop) -> None:
+    async def script(room: Room) -> None:
+        room.run.setup.toggle("node", "right")
+        room.run.setup.toggle("node", "join")
+        room.run.run("go")
+        await room.reach(S.PAUSED)
+        room.prompt("right", "be brief")
+        await until(lambda: room.run.drawing_differs == ("Right",), 15)
+        room.run.apply_drawing()
+        await until(lambda: not room.run._moving and room.run.drawing_differs == (), 15)
+        assert room.run.sentence == "Restored before superstep 2"
+        room.run.run("go")
+        await until(lambda: room.run.sentence == "Paused before superstep 3 — breakpoint on Join", 15)
+        assert room.calls == {"left": 1, "right": 1}
+
+    in_room(on_loop, script)
+
+
 def test_what_has_other_edges_is_not_applied(on_loop: OnLoop) -> None:
     async def script(room: Room) -> None:
         room.run.setup.toggle("node", "right")

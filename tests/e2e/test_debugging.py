@@ -55,9 +55,11 @@ def test_stop_step_change_and_replay(start: Callable[..., Studio], tmp_path: Pat
     studio.display.screenshot(SHOTS / "debug-drawing-changed.png")
     studio.click("Apply to this run", "DebugPanel")
     studio.wait(f"not {RUN}.drawing_differs and {RUN}.can('run')[0]")
-    select(studio, "operations")
-    keys("F9", "F5")
+    keys("F5")  # not once more at the breakpoint where it stood
     studio.wait(f"{RUN}.state.value == 'completed'", 30)
+    select(studio, "operations")
+    keys("F9")
+    studio.wait(f"not {RUN}.breakpoints")
     assert studio.ask(f"[(b.name, b.note) for b in {RUN}.branches]") == [
         ["main", ""], ["Fork A", "prompt of Operations changed at 1"],
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from studio.bridge.run_model import RunModel
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import ENDED
@@ -33,6 +34,35 @@ class _Footer(QWidget):
         QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
 
 
+class _Nobody(QWidget):
+    """What stands where no request is: nobody asks, or a branch does whose questions are not shown yet."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 12)
+        column.setSpacing(0)
+        column.addStretch(1)
+        self.text = EmptyText(theme, "")
+        column.addWidget(self.text)
+        self.button = Button(theme, tr("Answer…"), "hand", small=True)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+
+    def show_run(self, run: RunModel | None) -> None:
+        """Shows who waits in the runs of a workflow."""
+        branch = run.unanswered if run is not None else None
+        if branch is None or run is None:
+            self.text.label.setText(tr("Nobody is waiting for you."))
+        else:
+            text = tr("{branch} of run {number} waits for your answer.")
+            self.text.label.setText(text.format(branch=branch.name, number=branch.number))
+            allowed, why = run.can("restore")
+            self.button.setEnabled(allowed)
+            self.button.setToolTip(why)
+        self.button.setVisible(branch is not None)
+
+
 class RequestsPanel(Panel):
     """Cards stay as they are while their request is open, so drafts survive updates."""
 
@@ -44,7 +74,9 @@ class RequestsPanel(Panel):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         self._stack = QStackedWidget()
-        self._stack.addWidget(EmptyText(theme, tr("Nobody is waiting for you.")))
+        self._nobody = _Nobody(theme)
+        self._nobody.button.clicked.connect(self._on_answer_clicked)
+        self._stack.addWidget(self._nobody)
         self._page = Page()
         self._intro = Prose(theme, "", "body", "text2", 17)
         self._intro.setContentsMargins(14, 10, 14, 4)
@@ -89,6 +121,8 @@ class RequestsPanel(Panel):
                 if view.request not in self.cards:
                     self._add(make_card(self.theme, workspace, view))
             self._intro.set_text(self._sentence(workspace))
+        if not requests:
+            self._nobody.show_run(workspace.run if workspace is not None else None)
         self._stack.setCurrentIndex(1 if requests else 0)
         self._footer.setVisible(bool(requests))
         if requests and not self._timer.isActive():
@@ -206,8 +240,13 @@ class RequestsPanel(Panel):
         self.send.setToolTip("" if ready else tr("Answer a request first"))
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        if update.requests or update.everything:
+        if update.requests or update.everything or update.checkpoints:
             self.refresh()
+
+    def _on_answer_clicked(self) -> None:
+        branch = self.workspace.run.unanswered if self.workspace is not None else None
+        if branch is not None and self.workspace is not None:
+            self.workspace.run.show_branch(branch.branch)
 
     def _on_run_state_changed(self) -> None:
         self.refresh()

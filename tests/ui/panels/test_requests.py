@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
 from studio.bridge.request_views import last_approved
-from studio.bridge.run_views import RequestView
+from studio.bridge.run_views import BranchView, RequestView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.engine.events import RequestAnswered
@@ -62,6 +62,28 @@ def test_nobody_waits(show: Show) -> None:
     panel = show(RequestsPanel)
     assert panel._stack.currentIndex() == 0
     assert not panel._footer.isVisible()
+
+
+def test_a_branch_that_waits_but_is_not_shown_is_named(show: Show, run: FakeRun) -> None:
+    panel = show(RequestsPanel)
+    empty = panel._nobody
+    assert empty.text.label.text() == "Nobody is waiting for you."
+    assert not empty.button.isVisible()
+    run.branches.append(BranchView("m", 3, "main", "completed", 0.0))
+    run.branches.append(BranchView("f", 3, "Fork A", "waiting", 1.0))
+    run.tell(everything=True)
+    assert empty.text.label.text() == "Fork A of run 3 waits for your answer."
+    empty.button.click()
+    assert run.calls == [("show_branch", "f")]
+    run.branch = "m"
+    run.tell(checkpoints=True)
+    assert empty.text.label.text() == "Nobody is waiting for you."
+    assert not empty.button.isVisible()
+    run.branch = "f"
+    run.requests.append(question())
+    run.tell(requests=True)
+    assert panel._stack.currentIndex() == 1
+    panel.set_workspace(None)
 
 
 def test_a_text_is_sent(show: Show, run: FakeRun, qtbot: QtBot) -> None:
