@@ -214,8 +214,8 @@ def _readme(workflow: Workflow, name: str) -> str:
         "One line is printed per output: node id, tab, text. Where the workflow asks a person, it asks at the "
         "terminal.\n"
         "`tests/test_smoke.py` builds the workflow and runs it once without a model.\n\n"
-        "Code between `# region user` and `# endregion` is yours; the rest is written again at the next export.\n"
-        + _not_in_the_code(workflow)
+        "Code between `# region user` and `# endregion` is yours. Lines changed elsewhere stay, too, unless the next\n"
+        "export changes the same ones; then it asks.\n" + _not_in_the_code(workflow)
     )
 
 

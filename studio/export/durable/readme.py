@@ -54,7 +54,8 @@ What to know:
 * There is no streaming, and there are no checkpoints: a run goes on by itself after a crash.
 * An answer of another client than this one must be JSON, a text in quotes too: a bare `123` would become a number.
 {differences}
-Code between `# region user` and `# endregion` is yours; the rest is written again at the next export.
+Code between `# region user` and `# endregion` is yours. Lines changed elsewhere stay, too, unless
+the next export changes the same ones; then it asks.
 """
 
 
