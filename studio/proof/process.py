@@ -39,7 +39,7 @@ async def told(python: str, jobs: Sequence[Mapping[str, Any]], seconds: float) -
     if sys.platform == "win32":
         grouped = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     process = await asyncio.create_subprocess_exec(
-        python, str(_CHILD), env=environment(), limit=_MOST_LINE,
+        python, str(_CHILD), str(os.getpid()), env=environment(), limit=_MOST_LINE,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, **grouped,
     )  # fmt: skip
     printed = asyncio.ensure_future(_last(process.stderr))

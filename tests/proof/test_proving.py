@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from studio.proof.words import line
 
 from tests.assembly.running import script
 from tests.assembly.test_kinds import agent, function, workflow
+from tests.waiting import until
 
 FLOW = workflow(
     [
@@ -102,6 +104,48 @@ async def test_without_a_framework_nothing_is_called_proven(monkeypatch: pytest.
 async def test_the_first_python_that_has_the_framework_is_taken(tmp_path: Path) -> None:
     found = await find_interpreter([str(tmp_path / "nothing"), None])
     assert (found.path, found.framework[:5]) == (sys.executable, "1.23.")
+
+
+KILLED = """
+import asyncio, json, os, sys
+from pathlib import Path
+from studio.proof.process import told
+
+folder = Path(sys.argv[1])
+(folder / "endless.py").write_text("import os\\nprint(os.getpid(), flush=True)\\nwhile True: pass\\n")
+job = {"folder": str(folder), "module": "endless", "environment": {}, "steps": ["builds"], "build": "build"}
+
+async def main():
+    started = asyncio.create_subprocess_exec
+    async def noting(*command, **more):
+        process = await started(*command, **more)
+        print(process.pid, flush=True)
+        return process
+    asyncio.create_subprocess_exec = noting
+    async for _ in told(sys.executable, [job], 600):
+        pass
+
+asyncio.run(main())
+"""
+
+
+async def test_the_process_of_a_proof_ends_when_the_program_is_killed(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", KILLED, str(tmp_path))
+    studio = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert studio.stdout is not None
+    pid = int(await asyncio.wait_for(studio.stdout.readline(), 60))
+    os.kill(pid, 0)
+    studio.kill()
+    await studio.wait()
+
+    def gone() -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    await until(gone, "the process ends")
 
 
 async def test_a_cancelled_proof_ends_its_process() -> None:
