@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -229,7 +230,13 @@ def cases(draw: Draw) -> Form:
 
 def sees_order(graph: Form) -> bool:
     """Whether the order in which messages arrive may show in what comes out: something waits for several, remembers,
-    or counts, also inside a nested workflow."""
+    or counts, or several nodes write one key of shared state (the last write of a superstep wins, and which that is, is
+    a matter of time), also inside a nested workflow."""
+    written: Counter[str] = Counter()
+
+    def keys(list_: list[Form]) -> set[str]:
+        inner = [key for op in list_ for part in ("then", "else") for key in keys(op.get(part, []))]
+        return {op["key"] for op in list_ if op["op"] == "set_state"} | set(inner)
 
     def ops(list_: list[Form]) -> bool:
         return any(op["op"] in STATEFUL or ops(op.get("then", [])) or ops(op.get("else", [])) for op in list_)
@@ -237,6 +244,11 @@ def sees_order(graph: Form) -> bool:
     def node(form: Form) -> bool:
         if form["kind"] == "workflow":
             return sees_order(form["graph"])
-        return form["kind"] != "function" or any(ops(handler["do"]) for handler in form["handlers"])
+        if form["kind"] != "function":
+            return True
+        written.update({key for part in (*form["handlers"], *form.get("responses", [])) for key in keys(part["do"])})
+        return any(ops(handler["do"]) for handler in form["handlers"])
 
-    return any(edge["kind"] == "fan_in" for edge in graph["edges"]) or any(map(node, graph["nodes"]))
+    if any(map(node, graph["nodes"])):
+        return True
+    return any(edge["kind"] == "fan_in" for edge in graph["edges"]) or any(count > 1 for count in written.values())

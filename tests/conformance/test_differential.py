@@ -148,6 +148,16 @@ async def compared(case: Form, tally: Tally) -> list[str]:
     return problems
 
 
+def test_two_writers_of_one_key_of_shared_state_show_the_order_and_one_does_not() -> None:
+    def writer(id: str, key: str) -> Form:
+        writes = {"accepts": "str", "do": [{"op": "set_state", "key": key}, {"op": "send"}]}
+        return {"id": id, "kind": "function", "handlers": [writes]}
+
+    edges: list[Form] = [{"kind": "direct", "from": "a", "to": "b"}]
+    assert sees_order({"nodes": [writer("a", "k"), writer("b", "k")], "edges": edges})
+    assert not sees_order({"nodes": [writer("a", "k"), writer("b", "l")], "edges": edges})
+
+
 @pytest.mark.parametrize("count", [CI, pytest.param(LONG, marks=pytest.mark.long)])
 def test_random_graphs(count: int, capsys: pytest.CaptureFixture[str]) -> None:
     import asyncio
