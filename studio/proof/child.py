@@ -1,8 +1,8 @@
 """Runs in the user's Python: compiles, lints, builds and runs an exported project, and says in JSON lines what it saw.
 
 Only the standard library and what the project itself needs is imported. Its argument is the process that waits for it.
-The job comes as JSON on standard input; each line of the answer has a ``step``. A line with ``error`` is the last one of
-its project.
+The job comes as JSON on standard input; each line of the answer has a ``step``. A line with ``error`` is the last one
+of its project.
 """
 
 from __future__ import annotations
