@@ -164,9 +164,15 @@ def text_block(text: str) -> str:
     quotes = '"""' if '"""' not in text or "'''" in text else "'''"
     lines = [_block_line(line, quotes) for line in text.split("\n")]
     body = "\n".join(lines)
-    if body.endswith(quotes[0]):
+    if body.endswith(quotes[0]) and not _is_escaped(body):
         body = body[:-1] + "\\" + quotes[0]
     return f"{quotes}\\\n{body}{quotes}"
+
+
+def _is_escaped(body: str) -> bool:
+    """Whether the last character is behind a backslash that is not one itself."""
+    before = body[:-1]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _block_line(line: str, quotes: str) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from studio.export.naming import class_name, identifier
 from studio.export.pretty import text_block
@@ -26,6 +26,9 @@ def test_literal_evaluates_to_the_value(value: object) -> None:
     assert ast.literal_eval(literal(value, 1)) == value
 
 
+@example("'''\"\"\"")
+@example("'''\\\"\"\"")
+@example('\'\'\' """"')
 @given(st.text(max_size=400) | st.text(alphabet="\"'\\ \na", max_size=40))
 def test_text_block_evaluates_to_the_text(text: str) -> None:
     assert ast.literal_eval(text_block(text)) == text
