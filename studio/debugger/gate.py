@@ -70,6 +70,8 @@ class DebuggerGate(Hooks):
         self._run_to = ""
         self.passed: set[Stop] = set()
         """Places where the run stood already: it passes them once."""
+        self.stood: set[Stop] = set()
+        """Places where the run stood in this superstep."""
         self._failed: BaseException | None = None
         self.superstep = 0
         """The superstep that runs, or the one that waits at its boundary."""
@@ -255,6 +257,8 @@ class DebuggerGate(Hooks):
         if held.stop in self.passed:
             self.passed.discard(held.stop)
             return held
+        if held.stop is not None:
+            self.stood.add(held.stop)
         self.held.append(held)
         self._tell(Happening.BREAKPOINT_HIT)
         self._look_whether_quiet()
@@ -296,6 +300,8 @@ class DebuggerGate(Hooks):
     def superstep_ended(self) -> None:
         """Nothing runs any more, whether it told its end or was cancelled."""
         self._running.clear()
+        self.passed.clear()
+        self.stood.clear()
 
     @property
     def busy(self) -> list[str]:

@@ -72,6 +72,7 @@ class RunSession:
         self._setup = SessionSetup() if setup is None else setup
         self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
         self._gate.passed |= beginning.passed
+        self._gate.stood |= beginning.passed
         self._task: asyncio.Task[None] | None = None
         self._driving = False
         self._clock_start = beginning.clock
@@ -125,8 +126,8 @@ class RunSession:
 
     @property
     def stands_at(self) -> frozenset[Stop]:
-        """The breakpoints at which invocations wait, for a fork that goes on from here."""
-        return self.beginning.passed | {h.stop for h in self._gate.held if h.stop is not None}
+        """The breakpoints at which invocations stood since the last checkpoint, for a fork that goes on from here."""
+        return frozenset(self._gate.stood)
 
     @property
     def held_by(self) -> frozenset[str]:

@@ -170,9 +170,13 @@ def test_the_result_of_a_held_tool_is_given_and_no_model_is_asked_again(on_loop:
 
     async def script(desk: Desk) -> None:
         run = desk.run
+        run.setup.put(Breakpoint("node", "a", id="n"))  # the fork does not stop there once more
         run.setup.put(Breakpoint("tool", "search", id="t"))
         run.run("go")
         await until(lambda: run.state is S.PAUSED, 15)
+        assert run.pending_tool is None
+        run.run("go")
+        await until(lambda: run.pending_tool is not None, 15)
         assert run.pending_tool == ("a", "search", {"q": "x"})
         run.give_tool_result({"hits": 3})
         await until(lambda: run.state is S.COMPLETED, 15)

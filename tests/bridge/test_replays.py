@@ -215,6 +215,8 @@ def test_after_applying_the_run_does_not_stop_again_where_it_stood(on_loop: OnLo
         room.run.run("go")
         await until(lambda: room.run.sentence == "Paused before superstep 3 — breakpoint on Join", 15)
         assert room.calls == {"left": 1, "right": 1}
+        assert room.run._session is not None
+        assert [node for _id, node, _at in room.run._session.stands_at] == ["join"], "what it stood at before is over"
 
     in_room(on_loop, script)
 

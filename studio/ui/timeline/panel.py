@@ -374,11 +374,17 @@ class TimelinePanel(Panel):
             self.workspace.comparison_offered.emit(a, b)
 
     def compare_marked(self) -> None:
-        """Compares the selected checkpoint with the marked one, else with the end of the branch that is shown."""
+        """Compares the selected checkpoint with the marked one, else with the end of the branch that is shown; that
+        end itself with the branch that began before."""
         run, chosen = (self.workspace.run if self.workspace is not None else None), self._chosen()
         if run is None or chosen is None:
             return
         other = self.view.compared if self.view.compared not in (None, chosen) else run.branch
+        end = next((c.checkpoint for c in reversed(run.checkpoints) if c.branch == run.branch), None)
+        if other == run.branch and chosen == end:
+            shown = next((b.started for b in run.branches if b.branch == run.branch), 0.0)
+            before = [b for b in run.branches if b.branch != run.branch and b.started <= shown]
+            other = max(before, key=lambda b: b.started).branch if before else other
         if other is not None:
             self.compare(other, chosen)
 

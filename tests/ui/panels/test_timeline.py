@@ -180,3 +180,17 @@ def test_after_a_failed_superstep_the_last_checkpoint_is_not_what_is_shown(run: 
     assert run.stands_at(here)
     run.state = RunState.FAILED
     assert not run.stands_at(here)
+
+
+def test_the_end_that_is_shown_is_compared_with_the_branch_before(
+    show: Show, workspace: Workspace, run: FakeRun
+) -> None:
+    tree(run)
+    run.branch = "a"
+    panel = show(TimelinePanel, 900, 98)
+    pairs: list[tuple[str, str]] = []
+    workspace.comparison_offered.connect(lambda a, b: pairs.append((a, b)))
+    for chosen in ("a6", "a4", "m2"):
+        workspace.selection.look_at_checkpoint(chosen)
+        panel.compare_marked()
+    assert pairs == [("main", "a6"), ("a", "a4"), ("a", "m2")]
