@@ -83,6 +83,11 @@ class DebuggerGate(Hooks):
 
     # ------------------------------------------------------------------------------------------------- commands
 
+    def go_on_from(self, stops: Collection[Stop]) -> None:
+        """The run goes on for one that stood at these places: it passes each of them once."""
+        self.passed.update(stops)
+        self.stood.update(stops)
+
     def hold_after(self, boundaries: int) -> None:
         """Lets this many boundaries pass and holds at the next."""
         self._passes = boundaries

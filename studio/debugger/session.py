@@ -71,8 +71,7 @@ class RunSession:
         self._log = EventLog(store, record.id, codec, self._warn, before)
         self._setup = SessionSetup() if setup is None else setup
         self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
-        self._gate.passed |= beginning.passed
-        self._gate.stood |= beginning.passed
+        self._gate.go_on_from(beginning.passed)
         self._task: asyncio.Task[None] | None = None
         self._driving = False
         self._clock_start = beginning.clock
