@@ -14,7 +14,10 @@ for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
     _wait.__kwdefaults__["timeout"] = 60_000  # the machine may be busy with other things
 
 # A machine that is busy with other things is slow to make examples; that is no fault of a test.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Examples are the same every time, so that a commit is judged by what it changes; ``--long`` looks elsewhere each time,
+# and so do the undo fuzz (which prints what failed) and the differential test (which prints its seed).
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("long", settings.get_profile("busy"), derandomize=False)
 settings.load_profile("busy")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -46,6 +49,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cases-dir", action="append", default=[], help="run every conformance case of this folder")
     parser.addoption("--host-cases", action="append", default=[], help="run the turn-token cases of this file")
     parser.addoption("--samples-dir", action="append", default=[], help="run every import sample of this folder")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--long"):
+        settings.load_profile("long")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -171,6 +171,7 @@ def test_random_graphs(count: int, capsys: pytest.CaptureFixture[str]) -> None:
             max_examples=count,
             deadline=None,
             database=None,
+            derandomize=False,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink),
             print_blob=False,

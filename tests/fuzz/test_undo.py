@@ -32,6 +32,7 @@ def _settings(runs: int, steps: int) -> settings:
         stateful_step_count=steps,
         deadline=None,
         database=None,
+        derandomize=False,
         phases=_QUICK,
         suppress_health_check=health,
     )
