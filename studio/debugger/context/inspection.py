@@ -13,7 +13,7 @@ from studio.debugger.context.items import ContextRecord, Finding, Item, canonica
 from studio.debugger.context.points_of_view import view_of
 from studio.debugger.context.rules import RECORD_RULES, answering_again, orphan_finding
 from studio.debugger.context.run_rules import RUN_RULES, leading_on
-from studio.document.lines import name_of
+from studio.document.lines import name_of, node_at
 from studio.document.model import Workflow
 from studio.engine import events as ev
 
@@ -114,7 +114,7 @@ class Inspection:
             items = [i for call in record.seen for i in call if i.digest == digest or wanted in normal(i.text)]
             if items:
                 best = next((i for i in items if i.digest == digest), items[0])
-                name = view_of(self.run.document.node(record.node)).name
+                name = view_of(node_at(self.run.document, record.inside, record.node)).name
                 found.append(Holder(record, best, name, best.digest == digest))
         return found
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTreeView, QVBoxLayout, QWidget
 
 from studio.debugger.context.inspection import Holder
 from studio.debugger.context.points_of_view import view_of
-from studio.document.lines import name_of
+from studio.document.lines import node_at, path_names
 from studio.document.model import Workflow
 from studio.ui.context.rows import origin_title
 from studio.ui.run.message_model import Index
@@ -51,15 +51,16 @@ class FactTable(QWidget):
             [tr("Node"), tr("Superstep"), tr("From where"), tr("Point of view"), tr("Has in its context"), tr("Text")]
         )
         for holder in holders:
-            view = view_of(workflow.node(holder.record.node))
+            record = holder.record
+            view = view_of(node_at(workflow, record.inside, record.node))
             origin = origin_title(holder.item.origin)
             texts = (
-                name_of(workflow, holder.record.node), str(holder.record.superstep),
+                " › ".join(path_names(workflow, record.inside, record.node)), str(record.superstep),
                 origin if holder.exact else tr("{origin}, inside a longer text").format(origin=origin),
                 view.name, view.has, " ".join(holder.item.text[:300].split()),
             )  # fmt: skip
             row = [QStandardItem(text) for text in texts]
-            row[0].setData(holder.record.invocation, Qt.ItemDataRole.UserRole)
+            row[0].setData(record.invocation, Qt.ItemDataRole.UserRole)
             row[4].setToolTip(view.has)
             row[5].setToolTip(holder.item.text[:600])
             self.model.appendRow(row)

@@ -14,7 +14,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.context.fixes import ContextFix, fixes
 from studio.debugger.context.items import ContextRecord, Finding, Item
 from studio.debugger.context.points_of_view import view_of
-from studio.document.lines import name_of
+from studio.document.lines import name_of, node_at, path_names
 from studio.ui.context.column import ContextColumn
 from studio.ui.context.facts import FactTable
 from studio.ui.context.rows import Column, explicit, hidden, implicit, in_context, linked, origin_title
@@ -211,9 +211,8 @@ class ContextPanel(Panel):
 
     def _name(self, record: ContextRecord) -> str:
         workflow = self.model.inspection.run.document if self.model is not None else None
-        node = name_of(workflow, record.node) if workflow is not None and not record.inside else record.node
-        path = "".join(f"{name_of(workflow, one)} / " for one in record.inside) if workflow is not None else ""
-        return tr("{node} · superstep {number}").format(node=path + node, number=record.superstep)
+        names = path_names(workflow, record.inside, record.node) if workflow is not None else (record.node,)
+        return tr("{node} · superstep {number}").format(node=" › ".join(names), number=record.superstep)
 
     def _show_record(self) -> None:
         record, model = self.record, self.model
@@ -274,7 +273,8 @@ class ContextPanel(Panel):
         texts = [" ".join(item.text[:200].split()) for item in record.shown]
         asked = counted(len(record.asked), tr("1 request"), tr("{count} requests")) if record.asked else ""
         self.shown.set_text(" · ".join(part for part in (asked, *texts) if part) or tr("nothing in this turn"))
-        view = view_of(self.model.inspection.run.document.node(record.node)) if self.model is not None else None
+        document = self.model.inspection.run.document if self.model is not None else None
+        view = view_of(node_at(document, record.inside, record.node)) if document is not None else None
         if view is not None:
             yes, no = tr("yes"), tr("no")
             self.view_words.setText(

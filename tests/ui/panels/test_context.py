@@ -13,12 +13,15 @@ from pytestqt.qtbot import QtBot
 from studio.agents.messages import AgentReply, AgentResponse, Message, assistant, user
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
+from studio.debugger.context.inspection import Inspection
 from studio.debugger.context.items import Item
 from studio.document.commands import set_fields
-from studio.document.model import AgentNode
+from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.context import ContextPanel
 from studio.ui.context.call_dialog import CallDialog
+from studio.ui.context.facts import FactTable
+from studio.ui.theme import Theme
 from tests.ui.panels.fake_run import FakeRun
 
 QUESTION, DRAFT = (
@@ -121,6 +124,21 @@ def test_who_has_a_fact(panel: ContextPanel) -> None:
     assert panel.facts.empty.isVisible()
     panel.search.clear()
     assert panel.columns.isVisible()
+
+
+def test_a_node_of_a_sub_workflow_has_its_path_and_its_own_point_of_view(theme: Theme, qtbot: QtBot) -> None:
+    inner = Workflow(start="judge", nodes=(AgentNode(id="judge", name="Judge"),))
+    workflow = Workflow(start="check", nodes=(SubWorkflowNode(id="check", name="Check claims", embedded=inner),))
+    inspection = Inspection(workflow)
+    inspection.fold(ev.SuperstepStarted(0, 1))
+    inspection.fold(ev.NodeStarted(0, 1, "judge", "j", (), QUESTION, inside=("check",)))
+    inspection.fold(ev.ModelCallStarted(0, "judge", "j", "m1", (QUESTION,), inside=("check",)))
+    (holder,) = inspection.who_has(QUESTION.text)
+    assert holder.point_of_view == "Sub-agent"
+    table = FactTable(theme)
+    qtbot.addWidget(table)
+    table.show_holders(workflow, [holder])
+    assert (table.model.item(0, 0).text(), table.model.item(0, 3).text()) == ("Check claims › Judge", "Sub-agent")
 
 
 def test_only_some_origins_and_two_beside_each_other(panel: ContextPanel) -> None:
