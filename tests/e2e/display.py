@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 TOOLS = ("Xvfb", "openbox", "xdotool", "import")
@@ -57,6 +58,21 @@ class Display:
             ["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, check=True, timeout=60
         )
         return done.stdout.strip()
+
+    def windows(self, name: str) -> dict[str, int]:
+        """The visible windows of this name with their processes; without those that go away or are not yet made."""
+        found: dict[str, int] = {}
+        with suppress(subprocess.CalledProcessError):
+            for window in self.xdotool("search", "--all", "--onlyvisible", "--name", name).split():
+                with suppress(subprocess.CalledProcessError):
+                    found[window] = int(self.xdotool("getwindowpid", window))
+        return found
+
+    def activate(self, name: str, process: int) -> None:
+        """Brings the window of a process to the front, once it is there. Whoever needs the focus waits for it."""
+        wait_until(lambda: process in self.windows(name).values(), f"{name} is shown")
+        window = next(window for window, owner in self.windows(name).items() if owner == process)
+        self.xdotool("windowactivate", window)
 
     def move(self, x: int, y: int) -> None:
         """Moves the pointer."""

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,8 +47,7 @@ class Editor:
 
     def activate(self) -> None:
         """Brings it to the front, as a click on its window does."""
-        found = self._display.xdotool("search", "--onlyvisible", "--name", "^notes$").split()[0]
-        self._display.xdotool("windowactivate", "--sync", found)
+        self._display.activate("^notes$", self.process.pid)
         wait_until(lambda: self.focused, "the editor has the focus")
 
 
@@ -63,10 +61,7 @@ def editor(display: Display, tmp_path: Path) -> Iterator[Editor]:
 
 def activate(studio: Studio) -> None:
     """Brings a window of the program to the front, with the focus on its canvas."""
-    found = studio.display.xdotool(
-        "search", "--all", "--onlyvisible", "--pid", studio.process.pid, "--name", "Studio"
-    ).split()
-    studio.display.xdotool("windowactivate", "--sync", found[0])
+    studio.display.activate("Studio", studio.process.pid)
     studio.wait("window.isActiveWindow()")
     studio.display.key("ctrl+1")
     studio.wait("window.page.canvas.hasFocus()")
@@ -164,25 +159,19 @@ def test_a_new_window_is_a_process_of_its_own(start: Callable[..., Studio], disp
     first = start(str(file))
     first.wait("window.page is not None")
     activate(first)
-    before = set(_windows(display))
-    assert before
+    own = first.process.pid
+
+    def processes() -> set[int]:
+        return set(display.windows("Superstep Studio").values())
+
     display.key("ctrl+shift+n")
-    wait_until(lambda: set(_windows(display)) - before, "another window is shown")
-    other = min(set(_windows(display)) - before)
-    process = int(display.xdotool("getwindowpid", other))
+    wait_until(lambda: len(processes()) == 2, "another window is shown")
+    [process] = processes() - {own}
     try:
-        assert process != first.process.pid
-        display.xdotool("windowactivate", "--sync", other)
+        display.activate("Superstep Studio", process)
         display.screenshot(SHOTS / "windows-new.png")
     finally:
         os.kill(process, signal.SIGTERM)
-    wait_until(lambda: (shown := _windows(display)) and other not in shown, "the other window is closed")
+    wait_until(lambda: processes() == {own}, "the other window is closed")
     assert first.ask("window.isVisible()")
     assert first.ask("window.page is not None")
-
-
-def _windows(display: Display) -> list[str]:
-    """The windows of the program; none if one went away while they were looked for."""
-    with suppress(subprocess.CalledProcessError):
-        return display.xdotool("search", "--all", "--onlyvisible", "--name", "Superstep Studio").split()
-    return []
