@@ -60,7 +60,8 @@ class Display:
         return done.stdout.strip()
 
     def windows(self, name: str) -> dict[str, int]:
-        """The visible windows of this name with their processes; without those that go away or are not yet made."""
+        """The visible windows of this name with their processes, without those that go away or are not yet made; none
+        at all if one went away during the search, so each answer is a look of its own."""
         found: dict[str, int] = {}
         with suppress(subprocess.CalledProcessError):
             for window in self.xdotool("search", "--all", "--onlyvisible", "--name", name).split():
@@ -70,9 +71,14 @@ class Display:
 
     def activate(self, name: str, process: int) -> None:
         """Brings the window of a process to the front, once it is there. Whoever needs the focus waits for it."""
-        wait_until(lambda: process in self.windows(name).values(), f"{name} is shown")
-        window = next(window for window, owner in self.windows(name).items() if owner == process)
-        self.xdotool("windowactivate", window)
+        own: list[str] = []
+
+        def there() -> bool:
+            own[:] = [window for window, owner in self.windows(name).items() if owner == process]
+            return bool(own)
+
+        wait_until(there, f"{name} is shown")
+        self.xdotool("windowactivate", own[0])
 
     def move(self, x: int, y: int) -> None:
         """Moves the pointer."""
