@@ -150,16 +150,22 @@ async def test_a_file_of_version_3_is_read_and_gone_on_with(tmp_path: Path) -> N
     await store.close()
 
 
-async def test_the_heads_find_what_a_damaged_table_has_lost(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
+async def damaged(path: Path, statement: str) -> list[str]:
+    """A file with more checkpoints than one batch of the index, and what a statement did to it; gives their ids."""
     store = opened(path)
     ids = [number_id(number) for number in range(BATCH + 10)]
     for id in ids:
         await store.save(Checkpoint(id, workflow=id))
     await store.close()
     with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM checkpoint")
+        connection.execute(statement)
     connection.close()
+    return ids
+
+
+async def test_the_heads_find_what_a_damaged_table_has_lost(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    ids = await damaged(path, "DELETE FROM checkpoint")
     found = await salvage(path, Codec())
     await check(found, ids)
     assert (found.lost.readable, found.lost.checkpoints) == (len(ids), 0)
@@ -168,14 +174,7 @@ async def test_the_heads_find_what_a_damaged_table_has_lost(tmp_path: Path) -> N
 
 async def test_what_cannot_be_loaded_is_not_listed_after_a_salvage(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
-    store = opened(path)
-    ids = [number_id(number) for number in range(BATCH + 10)]
-    for id in ids:
-        await store.save(Checkpoint(id, workflow=id))
-    await store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE entry SET body='no JSON' WHERE id IN (3, ?)", (len(ids),))
-    connection.close()
+    ids = await damaged(path, "UPDATE entry SET body='no JSON' WHERE id IN (3, (SELECT max(id) FROM entry))")
     found = await salvage(path, Codec())
     await check(found, [id for number, id in enumerate(ids) if number not in (2, len(ids) - 1)])
     assert (found.lost.readable, found.lost.checkpoints) == (len(ids) - 2, 2)

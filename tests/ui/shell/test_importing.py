@@ -140,18 +140,24 @@ async def test_changes_of_an_exported_project_are_an_edit_list(opened: Opened, t
     assert dialog.found.before == flow
 
 
-async def test_models_and_tools_are_mapped_in_one_step(make_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
-    write_profiles(Profiles().with_profile(Profile("Gateway", "openai", "https://x.example/v1", model="gpt-4o-mini")))
-    window = make_window()
+async def mapping_sheet(window: MainWindow, qtbot: QtBot, source: Path) -> ProviderSheet:
+    """Imports a file and opens what was read; gives the sheet that then asks for models and tools."""
     window.show()
     qtbot.waitExposed(window)
-    window.pages.show_import(SAMPLES / "flowise" / "01_two_models.json")
+    window.pages.show_import(source)
     dialog = window.findChild(ImportDialog)
     assert dialog is not None
     await read(dialog)
     dialog._open.click()
     sheet = window.findChild(ProviderSheet)
     assert sheet is not None
+    return sheet
+
+
+async def test_models_and_tools_are_mapped_in_one_step(make_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+    write_profiles(Profiles().with_profile(Profile("Gateway", "openai", "https://x.example/v1", model="gpt-4o-mini")))
+    window = make_window()
+    sheet = await mapping_sheet(window, qtbot, SAMPLES / "flowise" / "01_two_models.json")
     assert sheet.model_boxes["gpt-4o-mini"].currentText() == "Gateway, asked for gpt-4o-mini"
     box = sheet.tool_boxes["calculator"]
     assert box.currentText() == "I answer each call by hand"
@@ -173,15 +179,7 @@ async def test_a_model_without_its_provider_is_answered_by_that_of_the_run(
     make_window: Callable[..., MainWindow], qtbot: QtBot
 ) -> None:
     window = make_window()
-    window.show()
-    qtbot.waitExposed(window)
-    window.pages.show_import(SAMPLES / "n8n" / "04_loop_over_items.json")
-    dialog = window.findChild(ImportDialog)
-    assert dialog is not None
-    await read(dialog)
-    dialog._open.click()
-    sheet = window.findChild(ProviderSheet)
-    assert sheet is not None
+    sheet = await mapping_sheet(window, qtbot, SAMPLES / "n8n" / "04_loop_over_items.json")
     assert sheet.model_boxes["claude"].currentText() == "The provider of the run, its own model"
     sheet.accept()
     assert window.page is not None
