@@ -25,7 +25,7 @@ from studio.document.runners import all_agents, spoken_name
 from studio.files import FileProblem, read_workflow
 from studio.settings import trust
 from studio.settings.preferences import Preferences
-from studio.settings.profiles import Profile, Profiles, read_profiles, write_profiles
+from studio.settings.profiles import Profile, Profiles, change_profiles, read_profiles
 from studio.settings.secrets import Secrets
 from studio.workers import Worker
 
@@ -236,4 +236,4 @@ def _keep_switches(name: str, switches: Mapping[str, Any]) -> None:
     profile = profiles.find(name)
     if profile is not None and not profile.offline and dict(profile.switches) != dict(switches):
         with contextlib.suppress(OSError):  # it is learned again then
-            write_profiles(profiles.with_profile(replace(profile, switches=switches)))
+            change_profiles(profiles, profiles.with_profile(replace(profile, switches=switches)))

@@ -81,6 +81,21 @@ def read_preferences() -> tuple[Preferences, tuple[str, ...]]:
     return Preferences(**accepted, kept=kept), tuple(problems)
 
 
+def change_preferences(before: Preferences, after: Preferences) -> None:
+    """Writes what a person changed; what another window changed meanwhile stays. Raises ``OSError``."""
+    with keeping.alone(settings_file()):
+        stored, problems = read_preferences()
+        if problems:
+            write_preferences(after)
+            return
+        names = (*_NAMES, "layouts", "shortcuts", "kept")
+        was, now = ({name: getattr(made, name) for name in names} for made in (before, after))
+        changed = {name: value for name, value in now.items() if value != was[name]}
+        for name in {"layouts", "shortcuts"} & changed.keys():
+            changed[name] = keeping.merged(was[name], now[name], getattr(stored, name))
+        write_preferences(replace(stored, **changed))
+
+
 def write_preferences(preferences: Preferences) -> None:
     """Replaces ``settings.toml``. Raises ``OSError``."""
     data: dict[str, Any] = {name: getattr(preferences, name) for name in _NAMES}

@@ -148,6 +148,19 @@ def write_profiles(profiles: Profiles) -> None:
     keeping.write(profiles_file(), tomli_w.dumps({"default": profiles.default, "profile": entries}))
 
 
+def change_profiles(before: Profiles, after: Profiles) -> Profiles:
+    """Writes what a person or a refusal changed, and returns what is stored now: what another window changed meanwhile
+    stays. Raises ``OSError``."""
+    with keeping.alone(profiles_file()):
+        stored = read_profiles()[0]
+        was, mine, there = ({p.name: p for p in made.profiles} for made in (before, after, stored))
+        default = after.default if after.default != before.default else stored.default
+        found = keeping.merged(was, mine, there)
+        made = Profiles(tuple(found.values()), default if default in found else OFFLINE_NAME)
+        write_profiles(made)
+    return made
+
+
 def clean_base_url(typed: str) -> str:
     """A typed URL without blanks and without a pasted ``/chat/completions``."""
     url = typed.strip()

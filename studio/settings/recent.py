@@ -54,15 +54,17 @@ def recent_files() -> list[RecentFile]:
 
 def opened(path: Path, name: str, now: float | None = None) -> None:
     """Puts a file first in the list."""
-    files, session = _read()
     entry = RecentFile(str(path.resolve()), name, time.time() if now is None else now)
-    _write([entry, *(f for f in files if f.path != entry.path)][:LONGEST], session)
+    with keeping.alone(_file()):
+        files, session = _read()
+        _write([entry, *(f for f in files if f.path != entry.path)][:LONGEST], session)
 
 
 def forget(path: str) -> None:
     """Takes a file out of the list."""
-    files, session = _read()
-    _write([f for f in files if f.path != path], session)
+    with keeping.alone(_file()):
+        files, session = _read()
+        _write([f for f in files if f.path != path], session)
 
 
 def last_session() -> list[str]:
@@ -72,4 +74,5 @@ def last_session() -> list[str]:
 
 def keep_session(paths: Iterable[Path]) -> None:
     """Remembers the open tabs for the next start."""
-    _write(_read()[0], [str(p.resolve()) for p in paths])
+    with keeping.alone(_file()):
+        _write(_read()[0], [str(p.resolve()) for p in paths])

@@ -215,9 +215,10 @@ class TrustList:
         new = set(digests)
         if new <= self._stored:
             return
-        stored = keeping.read(self._path, _parse, set[str]())[0]  # another process may have added some
-        self._stored |= stored | new
-        keeping.write(self._path, json.dumps({"version": 1, "accepted": sorted(self._stored)}, indent=1))
+        with keeping.alone(self._path):
+            stored = keeping.read(self._path, _parse, set[str]())[0]  # another process may have added some
+            self._stored |= stored | new
+            keeping.write(self._path, json.dumps({"version": 1, "accepted": sorted(self._stored)}, indent=1))
 
 
 @cache

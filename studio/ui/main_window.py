@@ -112,9 +112,9 @@ class MainWindow(QMainWindow):
     # ---- settings
     def apply_preferences(self, preferences: Preferences) -> None:
         """Takes over changed preferences and keeps them."""
-        from studio.settings.preferences import write_preferences
+        from studio.settings.preferences import change_preferences
 
-        self.preferences = preferences
+        before, self.preferences = self.preferences, preferences
         self.theme.set_scale(preferences.font_scale)
         self.theme.set_choice(preferences.theme)
         self.theme.set_contrast(preferences.more_contrast)
@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         for page in self.files.pages():
             page.canvas.prefer(preferences)
         try:
-            write_preferences(preferences)
+            change_preferences(before, preferences)
         except OSError as error:
             self.say(tr("The settings could not be saved: {reason}").format(reason=error.strerror or error))
         self.schedule_refresh()
@@ -409,9 +409,10 @@ class MainWindow(QMainWindow):
             self.actions_["run.run"].trigger()
 
     def _on_profile_chosen(self, name: str) -> None:
-        from studio.settings.profiles import read_profiles, write_profiles
+        from studio.settings.profiles import change_profiles, read_profiles
 
-        write_profiles(replace(read_profiles()[0], default=name))
+        profiles = read_profiles()[0]
+        change_profiles(profiles, replace(profiles, default=name))
         self.refresh_profiles()
 
     def _on_dock_focus_left(self) -> None:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import stat
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from studio.settings import places, profiles, recent
-from studio.settings.preferences import Preferences, read_preferences, settings_file, write_preferences
-from studio.settings.profiles import OFFLINE, Profile, Profiles, profiles_file, read_profiles, write_profiles
+from studio.settings import keeping, places, profiles, recent
+from studio.settings.preferences import (
+    Preferences,
+    change_preferences,
+    read_preferences,
+    settings_file,
+    write_preferences,
+)
+from studio.settings.profiles import (
+    OFFLINE,
+    Profile,
+    Profiles,
+    change_profiles,
+    profiles_file,
+    read_profiles,
+    write_profiles,
+)
 
 
 def test_preferences_come_back_with_what_newer_versions_wrote() -> None:
@@ -93,3 +109,48 @@ def test_recent_files_the_latest_first_without_doubles(tmp_path: Path) -> None:
 def test_a_damaged_list_of_recent_files_is_empty() -> None:
     (places.state_dir() / "recent.json").write_text('{"files": [{}]}')
     assert recent.recent_files() == []
+
+
+def test_who_changes_a_list_of_files_waits_for_who_is_changing_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = threading.Event()
+    monkeypatch.setattr(keeping, "_TURN_S", 600.0)
+    monkeypatch.setattr(keeping.time, "sleep", lambda _seconds: waits.set())
+    file = places.state_dir() / "recent.json"
+    other = threading.Thread(target=recent.opened, args=(tmp_path / "b", "B", 2.0))
+    with keeping.alone(file):
+        other.start()
+        assert waits.wait(60)
+        keeping.write(file, '{"files": [{"path": "/a", "name": "A", "opened": 1.0}]}')
+    other.join(60)
+    assert [found.name for found in recent.recent_files()] == ["B", "A"]
+
+
+def test_a_turn_that_never_ends_keeps_nobody_from_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "_TURN_S", 0.0)
+    with keeping.alone(places.state_dir() / "recent.json"):
+        recent.opened(tmp_path / "a", "A")
+    assert [found.name for found in recent.recent_files()] == ["A"]
+
+
+def test_two_windows_change_preferences_each_its_own() -> None:
+    both = Preferences(shortcuts={"a": ("Ctrl+1",), "b": ("Ctrl+2",)}, kept={"future": 1})
+    write_preferences(both)
+    change_preferences(both, replace(both, theme="dark", shortcuts={"a": ("Ctrl+1",)}))
+    change_preferences(both, replace(both, font_scale=1.5, shortcuts={**both.shortcuts, "c": ()}))
+    expected = replace(both, theme="dark", font_scale=1.5, shortcuts={"a": ("Ctrl+1",), "c": ()})
+    assert read_preferences()[0] == expected
+    settings_file().write_text("theme = ")
+    change_preferences(expected, replace(expected, wheel="zoom"))
+    assert read_preferences()[0] == replace(expected, wheel="zoom")
+
+
+def test_two_windows_change_providers_each_its_own() -> None:
+    seen = Profiles().with_profile(Profile("A", "other")).with_profile(Profile("B", "other"))
+    write_profiles(seen)
+    change_profiles(seen, seen.with_profile(Profile("A", "other", "http://a.invalid")))
+    stored = change_profiles(seen, replace(seen.with_profile(Profile("C", "other")).without("B"), default="C"))
+    assert stored == read_profiles()[0]
+    assert [(p.name, p.base_url) for p in stored.profiles[1:]] == [("A", "http://a.invalid"), ("C", "")]
+    assert stored.default == "C"

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QVBoxLayout, QWidget
 
 from studio.bridge.provider_model import ProviderModel
-from studio.settings.profiles import Profile, Profiles, presets, read_profiles, write_profiles
+from studio.settings.profiles import Profile, Profiles, change_profiles, presets, read_profiles
 from studio.ui.settings_dialog.probe_dialog import ProbeDialog
 from studio.ui.settings_dialog.profile_form import ProfileForm
 from studio.ui.text import tr
@@ -200,7 +200,7 @@ class ProvidersPage(QWidget):
 
     def _keep(self, profiles: Profiles, chosen: str) -> None:
         try:
-            write_profiles(profiles)
+            profiles = change_profiles(self._profiles, profiles)
         except OSError as error:
             self._say(tr("The providers could not be saved: {reason}").format(reason=error.strerror or error))
             return

@@ -343,6 +343,19 @@ def test_the_memory_is_plain_json(window: MainWindow) -> None:
     assert memory.load().layouts.keys() == {"edit"}
 
 
+def test_the_memory_of_two_windows_is_one() -> None:
+    first, second = memory.load(), memory.load()
+    first.inputs |= {"one": ["a"], "both": ["b"]}
+    first.layouts["edit"] = "ab"
+    memory.save(first)
+    second.inputs |= {"two": ["c"], "both": ["d"]}
+    second.layouts["debug"] = "cd"
+    memory.save(second)
+    found = memory.load()
+    assert found.inputs == {"one": ["a"], "two": ["c"], "both": ["d", "b"]}
+    assert found.layouts == {"edit": "ab", "debug": "cd"}
+
+
 def test_inputs_of_a_workflow_that_keeps_nothing_on_disk_are_forgotten_at_the_end(window: MainWindow) -> None:
     for on, text in ((True, "kept input"), (False, "private input")):
         page = window.files.new()
