@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -133,6 +134,14 @@ def paste_items(
     return _pasted(workflow, clipping, place, keep_outer=keep_outer)[0]
 
 
+def paste_workflow(workflow: Workflow, other: Workflow, place: Place | None = None) -> Edit | Problem:
+    """Puts everything in that stands in another document, as :func:`paste_items` does with a piece of one."""
+    if not (other.nodes or other.edges or other.notes or other.groups):
+        return _NOTHING
+    double = doubled(other)
+    return _unreadable(double) if double else put_in(workflow, other, place)[0]
+
+
 def put_in(workflow: Workflow, inner: Workflow, place: Place | None) -> tuple[Edit, Mapping[str, str]]:
     """The whole of another workflow put in, and the new id of each of its things."""
     every = (*inner.nodes, *inner.edges, *inner.notes, *inner.groups)
@@ -204,18 +213,60 @@ def duplicate(workflow: Workflow, ids: Iterable[str], *, keep_outer: bool = Fals
 
 
 def read_clipping(text: str) -> _Clipping | Problem:
-    """The piece of a workflow in a clipboard text."""
-    problem = Problem("not_a_clipping", "The clipboard holds no nodes of a workflow.")
+    """The piece of a workflow in a clipboard text, which may have been written or changed in a text editor: edges whose
+    ends are not in it stay out, of what cannot be read it says where."""
     try:
-        data: Any = json.loads(text)
+        data: Any = json.loads(unfenced(text))
+    except json.JSONDecodeError as error:
+        where = f"{error.msg} in line {error.lineno}, column {error.colno}"
+        return _NOTHING if FORMAT not in text else _unreadable(where[0].lower() + where[1:])
     except (ValueError, RecursionError):
-        return problem
+        return _NOTHING
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        return problem
+        return _NOTHING
     try:
-        return _Clipping.model_validate(data)
-    except (ValidationError, RecursionError):
-        return problem
+        found = _Clipping.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        return _unreadable(f"{where}: {first['msg'].lower()}")
+    except RecursionError:
+        return _NOTHING
+    if double := doubled(found):
+        return _unreadable(double)
+    every = frozenset(item.id for item in (*found.nodes, *found.edges))
+    kept = frozenset(node.id for node in found.nodes)
+    edges = tuple(cut for cut in (_cut(edge, kept, every) for edge in found.edges) if cut is not None)
+    if not (found.nodes or edges or found.notes or found.groups):
+        return _NOTHING
+    return found.model_copy(update={"edges": edges})
+
+
+_NOTHING = Problem("not_a_clipping", "The clipboard holds no nodes of a workflow.")
+_FENCED = re.compile(r"\s*```\w*\s*\n(.*)\n\s*```\s*", re.DOTALL)
+
+
+def unfenced(text: str) -> str:
+    """A text as it was before a chat or a Markdown file put a fence around it."""
+    text = text.removeprefix("\ufeff")
+    found = _FENCED.fullmatch(text)
+    return found[1] if found else text
+
+
+def _unreadable(why: str) -> Problem:
+    return Problem("not_a_clipping", f"The nodes in the clipboard cannot be read: {why}.")
+
+
+def doubled(workflow: Workflow) -> str:
+    """Why things of a document cannot be told apart; "" if they can. Files that programs wrote may be like that."""
+    items = (*workflow.nodes, *workflow.edges, *workflow.notes, *workflow.groups)
+    cases = (case.id for edge in workflow.edges if isinstance(edge, SwitchEdge) for case in edge.cases)
+    seen: set[str] = set()
+    for item_id in (*(item.id for item in items), *cases):
+        if not item_id or item_id in seen:
+            return f"two things have the id “{item_id}”" if item_id else "something has no id"
+        seen.add(item_id)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

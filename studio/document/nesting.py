@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from studio.document import types
 from studio.document.connecting import type_problem
-from studio.document.copying import piece, put_in
+from studio.document.copying import doubled, piece, put_in
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.facts import edge_ends
@@ -74,6 +74,8 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
         return Problem("cannot_inline", f"“{node.name}” is linked to a file: embed a copy of it first.", node_id)
     if inner.start is None or inner.node(inner.start) is None:
         return Problem("cannot_inline", f"The workflow inside “{node.name}” has no start.", node_id)
+    if double := doubled(inner):
+        return Problem("cannot_inline", f"Inside “{node.name}”, {double}.", node_id)
     leaving = _last_inside(inner)
     used = any(source == node_id for source, _, _ in pairs(workflow))
     if used and leaving is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from studio.document import commands
 from studio.document.conditions import Condition, Rule, describe
@@ -290,6 +292,32 @@ def test_change_id_everywhere() -> None:
     assert "agent_2" not in drawing.workflow.model_dump_json().replace("agent_2.", "")
     assert isinstance(commands.change_id(drawing.workflow, "critic", "AGENT"), Problem)
     assert isinstance(commands.change_id(drawing.workflow, "critic", "no id"), Problem)
+
+
+def test_what_an_editor_did_to_copied_nodes_is_read_or_refused_with_the_place() -> None:
+    drawing = Drawing("agent", "agent", "join")
+    drawing.connect("agent", "agent_2", "join")
+    text = commands.copy_items(drawing.workflow, ["agent", "agent_2"])
+    first, *_ = json.loads(text)["nodes"]
+
+    def pasted(changed: str) -> str:
+        edit = commands.paste_items(drawing.workflow, changed)
+        if isinstance(edit, Problem):
+            return edit.message
+        after = edit.apply(drawing.workflow).workflow
+        return f"{len(after.nodes)} nodes, {len(after.edges)} edges"
+
+    def changed(**values: object) -> str:
+        return json.dumps({**json.loads(text), **values})
+
+    assert pasted(f"```json\n{text}\n```\n") == "5 nodes, 3 edges"
+    assert pasted(changed(nodes=[first])) == "4 nodes, 2 edges"  # its edge leads to nothing and stays out
+    refused = "The nodes in the clipboard cannot be read: "
+    assert pasted(changed(nodes=[first, first])) == f"{refused}two things have the id “agent”."
+    assert pasted(changed(nodes=[{**first, "id": ""}])) == f"{refused}something has no id."
+    assert pasted(changed(nodes=5)) == f"{refused}nodes: input should be a valid tuple."
+    assert pasted(text.replace('"nodes":[', '"nodes":[,', 1)).startswith(f"{refused}expecting value in line 1, column ")
+    assert pasted(changed(nodes=[], edges=[])) == "The clipboard holds no nodes of a workflow."
 
 
 def test_copy_and_paste_into_another_document() -> None:

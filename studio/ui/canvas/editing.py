@@ -24,6 +24,7 @@ from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.place import SIZES
 from studio.ui.canvas.levels import Level
+from studio.ui.canvas.pasting import pasted
 from studio.ui.canvas.ready import ready_group, room_for
 from studio.ui.paint import kind_name
 from studio.ui.text import tr
@@ -256,16 +257,20 @@ class Editing(Camera):
             self.execute(edit, tr("Duplicate"))
             self._chose_new(self._placed(commands.pasted_ids(edit)))
 
-    def copy_selection(self) -> None:
-        """To the clipboard, as JSON text."""
-        if self.selection_items:
-            chosen = self._with_hidden(self.selection_items)
+    def copy_selection(self) -> bool:
+        """To the clipboard, as JSON text. Whether there is something that can stand without the rest."""
+        chosen = self._with_hidden(self.selection_items)
+        if chosen and all(i in self.canvas_scene.line_layer.items for i in chosen):
+            self.tell(tr("Edges are copied together with the nodes at their ends: select these too."))
+            return False
+        if chosen:
             QGuiApplication.clipboard().setText(commands.copy_items(self.workflow, chosen))
+        return bool(chosen)
 
     def cut_selection(self) -> None:
-        """Copies, then deletes."""
-        self.copy_selection()
-        self.delete_selection()
+        """Copies, then deletes what was copied."""
+        if self.copy_selection():
+            self.delete_selection()
 
     def paste(self, at: QPointF | None = None, *, keep_outer: bool = False) -> None:
         """Nodes from the clipboard, at a point of the scene (None: at the pointer if it is over the canvas, else
@@ -274,7 +279,7 @@ class Editing(Camera):
             return
         place = self._paste_place(at)
         text = QGuiApplication.clipboard().text()
-        edit = commands.paste_items(self.workflow, text, place, keep_outer=keep_outer)
+        edit = pasted(self.workflow, text, place, keep_outer=keep_outer)
         step = tr("Paste with edges") if keep_outer else tr("Paste")
         if self._do(edit, step) and not isinstance(edit, Problem):
             self._chose_new(self._placed(commands.pasted_ids(edit)), show=place is None)

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from studio.document.model import DirectEdge, Workflow
+from studio.files.format import dumps
 from studio.ui.canvas import CanvasView
 from tests.ui.canvas.drawings import research_brief, small
 from tests.ui.canvas.hands import key
@@ -199,6 +200,35 @@ def test_pasting_something_else_says_why(make_canvas: Make, qtbot: QtBot) -> Non
     with qtbot.waitSignal(view.message_shown) as told:
         key(view, K.Key_V, CTRL)
     assert told.args == ["The clipboard holds no nodes of a workflow."]
+    QGuiApplication.clipboard().setText(dumps(small())[:-40])
+    with qtbot.waitSignal(view.message_shown) as told:
+        key(view, K.Key_V, CTRL)
+    assert "The file ends too early: a part of it is missing. (line " in told.args[0]
+    view._told.hide()
+
+
+def test_the_text_of_a_file_is_pasted(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    QGuiApplication.clipboard().setText(dumps(research_brief()))
+    key(view, K.Key_V, CTRL)
+    brief = research_brief()
+    assert len(_workflow(view).nodes) == 2 + len(brief.nodes)
+    assert len(_workflow(view).edges) == len(brief.edges)
+    assert view.workspace is not None
+    assert view.workspace.document.undo_stack.count() == 1
+
+
+def test_an_edge_alone_is_not_copied_and_says_so(make_canvas: Make, qtbot: QtBot) -> None:
+    view = make_canvas(small())
+    view.connect_items("a", "b")
+    view.select(tuple(view.canvas_scene.line_layer.items))
+    QGuiApplication.clipboard().setText("before")
+    for name in (K.Key_C, K.Key_X):
+        with qtbot.waitSignal(view.message_shown) as told:
+            key(view, name, CTRL)
+        assert "select these too" in told.args[0]
+    assert QGuiApplication.clipboard().text() == "before"
+    assert len(_workflow(view).edges) == 1
     view._told.hide()
 
 
