@@ -13,8 +13,9 @@ from PySide6.QtGui import QGuiApplication, QUndoCommand, QUndoStack
 
 from studio.document.bends import apply_tidily
 from studio.document.changes import ChangeSet
-from studio.document.edits import Applied, Batch, Edit, SetWorkflow
+from studio.document.edits import Applied, Batch, Edit, ReplaceAll, SetWorkflow
 from studio.document.model import Workflow
+from studio.document.telling_apart import told_apart
 
 _MERGE_ID = 1
 _MANY = 200
@@ -123,7 +124,8 @@ class DocumentModel(QObject):
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
             app.focusObjectChanged.connect(self._on_app_focus_object_changed)
-        self._workflow = workflow
+        self._workflow, self.mended = told_apart(workflow)
+        """``mended``: the ids that two things had in what came last from a file, see :func:`told_apart`."""
         self._path = path
         self._step = ""
         self.undo_stack = stack if stack is not None else self._own_stack()
@@ -180,6 +182,11 @@ class DocumentModel(QObject):
         and nobody rests for long between two of them.
         """
         self.undo_stack.push(_Command(self, edit, text, merge_key))
+
+    def replace_all(self, workflow: Workflow, text: str) -> None:
+        """Takes another document in place of this one, as one undo step: from the disk, a kept version, a journal."""
+        workflow, self.mended = told_apart(workflow)
+        self.execute(ReplaceAll(workflow), text)
 
     def name_after(self, name: str) -> None:
         """Gives a workflow without a name of its own the name of its first file: part of the save, not a step to undo.

@@ -30,6 +30,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Problem
+from studio.document.telling_apart import told_apart
 
 FORMAT = "superstep-clipping"
 MIME = "application/x-superstep-clipping+json"
@@ -138,8 +139,7 @@ def paste_workflow(workflow: Workflow, other: Workflow, place: Place | None = No
     """Puts everything in that stands in another document, as :func:`paste_items` does with a piece of one."""
     if not (other.nodes or other.edges or other.notes or other.groups):
         return _NOTHING
-    double = doubled(other)
-    return _unreadable(double) if double else put_in(workflow, other, place)[0]
+    return put_in(workflow, told_apart(other)[0], place)[0]
 
 
 def put_in(workflow: Workflow, inner: Workflow, place: Place | None) -> tuple[Edit, Mapping[str, str]]:

@@ -14,6 +14,7 @@ from studio.document.edits import Batch, Edit
 from studio.document.geometry import CARD, snapped
 from studio.document.model import Place
 from studio.document.problems import Problem
+from studio.document.telling_apart import told_apart
 from studio.files import FileProblem, read_workflow
 from studio.ui.canvas import navigate, routing
 from studio.ui.canvas.editing import Editing
@@ -141,7 +142,7 @@ class Shaping(Editing):
             self.tell(tr("A workflow cannot be inside itself."))
             return None
         try:
-            inner = read_workflow(file)
+            inner = told_apart(read_workflow(file))[0]
         except (FileProblem, OSError) as problem:
             reason = f"{problem.message} {problem.way_out}" if isinstance(problem, FileProblem) else problem.strerror
             self.tell(tr("{name} cannot be added: {reason}").format(name=file.name, reason=reason or ""))

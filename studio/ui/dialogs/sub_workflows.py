@@ -9,6 +9,7 @@ from studio.bridge.document_model import DocumentModel
 from studio.document import commands
 from studio.document.lines import name_of
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.document.telling_apart import told_apart
 from studio.files import FileProblem, read_workflow, write_workflow
 from studio.ui.text import tr
 
@@ -33,7 +34,9 @@ def embed(document: DocumentModel, node_id: str) -> str:
         if document.path is None and not Path(node.path).is_absolute():
             return tr("Save this workflow first: the link is relative to its file.")
         try:
-            inner = read_workflow((document.path.parent if document.path is not None else Path()) / node.path)
+            inner = told_apart(
+                read_workflow((document.path.parent if document.path is not None else Path()) / node.path)
+            )[0]
         except FileProblem as problem:
             return f"{problem.message} {problem.way_out}"
     edit = commands.set_fields(document.workflow, node_id, {"path": None, "embedded": inner})

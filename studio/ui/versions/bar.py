@@ -7,7 +7,6 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.document.edits import ReplaceAll
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.versions.words import summary
@@ -94,7 +93,7 @@ class CompareBar(QWidget):
         document = self._workspace.document
         old = compared.old.model_copy(update={"id": document.workflow.id})
         # "Load" as other steps that bring code from elsewhere: it is accepted only if it was before.
-        document.execute(ReplaceAll(old), tr("Load {version}").format(version=compared.title))
+        document.replace_all(old, tr("Load {version}").format(version=compared.title))
         compared.close()
 
     def _on_copy_clicked(self) -> None:

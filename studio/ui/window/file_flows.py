@@ -17,7 +17,7 @@ from studio.bridge.document_model import READ_ONLY
 from studio.bridge.inner_document import InnerDocument
 from studio.bridge.provider_model import ProviderModel
 from studio.bridge.workspace import Workspace
-from studio.document.edits import Batch, ReplaceAll, SetWorkflow
+from studio.document.edits import Batch, SetWorkflow
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
 from studio.files.embedding import PICTURES
@@ -34,6 +34,7 @@ from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.file_names import file_name, first_name
 from studio.ui.window.inside import InnerPages, WayBack, is_inner
 from studio.ui.window.kept_pages import KeptPages, is_kept
+from studio.ui.window.mending import tell_mended
 from studio.ui.window.workflow_page import WorkflowPage
 
 _log = logging.getLogger(__name__)
@@ -236,7 +237,7 @@ class FileFlows(QObject):
             return None
         saved, stamp = self._saved_version(found)
         page = self._show(saved or Workflow(id=workflow.id, name=workflow.name), found.path if saved else None, stamp)
-        page.workspace.document.execute(ReplaceAll(workflow), tr("Recover unsaved work"))
+        page.workspace.document.replace_all(workflow, tr("Recover unsaved work"))
         if page.workspace.autosave is not None:
             page.workspace.autosave.record_now()
         found.discard()
@@ -311,6 +312,7 @@ class FileFlows(QObject):
         page.disk_bar.keep_requested.connect(partial(self._keep_mine, page))
         self._watch.refresh()
         self.opened.emit(page)
+        tell_mended(document, self.said.emit)
         return page
 
     def follow(self, page: WorkflowPage) -> None:
@@ -434,8 +436,9 @@ class FileFlows(QObject):
             return
         workflow, self._stamps[page] = found
         document = page.workspace.document
-        document.execute(ReplaceAll(workflow), tr("Load what is on disk"))
+        document.replace_all(workflow, tr("Load what is on disk"))
         document.mark_saved(path)
+        tell_mended(document, self.said.emit)
         self._told.pop(page, None)
         page.disk_bar.hide()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.document import commands
 from studio.document.edits import SetWorkflow
-from studio.document.model import FunctionNode, McpServerDecl, Place, Workflow
+from studio.document.model import AgentNode, FunctionNode, McpServerDecl, Place, Workflow
 from studio.files import Journal, kept_versions, read_workflow, recoverable, write_workflow
 from studio.settings import recent, trust
 from studio.settings.places import resource
@@ -142,6 +142,28 @@ def test_a_broken_file_gives_one_message(make_window: MakeWindow, tmp_path: Path
     assert len(box.informativeText()) > 20
     assert window.files.pages() == [page]
     assert str(broken) not in [f.path for f in recent.recent_files()]
+
+
+def test_a_file_with_one_id_twice_is_put_right_and_says_so(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window()
+    file = tmp_path / "merged.workflow.json"
+    twins = (AgentNode(id="a", name="A"), AgentNode(id="a", name="Twin"))
+    write_workflow(Workflow(id="w", name="Merged", nodes=twins), file)
+    page = window.files.open(file)
+    assert page is not None
+    document = page.workspace.document
+    assert [node.id for node in document.workflow.nodes] == ["a", "a_2"]
+    assert document.dirty
+    assert "1 thing in the file had an id that is taken (a)" in window.status.currentMessage()
+    window.files.save(page)
+    assert not document.dirty
+    write_workflow(Workflow(id="w", name="Again", nodes=twins), file)
+    window.files._load_again(page, file)
+    assert [node.id for node in document.workflow.nodes] == ["a", "a_2"]
+    assert document.dirty
+    document.undo_stack.undo()
+    assert document.workflow.name == "Merged"
+    window.files.save(page)
 
 
 def test_a_missing_file_gives_one_message(make_window: MakeWindow, tmp_path: Path) -> None:
