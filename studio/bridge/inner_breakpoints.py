@@ -1,4 +1,4 @@
-"""Breakpoints at nodes of an embedded workflow: one list for its own tab and for the runs of the workflow around it."""
+"""Breakpoints in an embedded workflow: one list for its own tab and for the runs of the workflow around it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject
 from studio.bridge.run_setup import RunSetup
 from studio.debugger.breakpoints import Breakpoint
 
-_AT_NODES = ("node", "model", "request", "error")
+_AT_ITEMS = ("node", "edge", "model", "request", "error")
 
 
 class InnerBreakpoints(QObject):
     """Keeps both lists the same: ``x`` inside is ``node/x`` around. What was kept for the outer one counts at first.
 
-    Breakpoints of other kinds, and those at every node, stay where they were made.
+    Breakpoints of other kinds, and those at every item, stay where they were made.
     """
 
     def __init__(self, outer: RunSetup, inner: RunSetup, node_id: str, parent: QObject | None = None) -> None:
@@ -31,16 +31,16 @@ class InnerBreakpoints(QObject):
     def _on_outer_changed(self) -> None:
         cut = len(self._prefix)
         wanted = {b.id: replace(b, place=b.place[cut:]) for b in self._outer.breakpoints if self._is_within(b)}
-        self._make_same(self._inner, wanted, _at_node)
+        self._make_same(self._inner, wanted, _at_item)
 
     def _on_inner_changed(self) -> None:
         wanted = {
-            b.id: replace(b, place=f"{self._prefix}{b.place}") for b in self._inner.breakpoints if _at_node(b)
+            b.id: replace(b, place=f"{self._prefix}{b.place}") for b in self._inner.breakpoints if _at_item(b)
         }  # fmt: skip
         self._make_same(self._outer, wanted, self._is_within)
 
     def _is_within(self, breakpoint: Breakpoint) -> bool:
-        return _at_node(breakpoint) and breakpoint.place.startswith(self._prefix)
+        return _at_item(breakpoint) and breakpoint.place.startswith(self._prefix)
 
     def _make_same(self, setup: RunSetup, wanted: Mapping[str, Breakpoint], ours: Callable[[Breakpoint], bool]) -> None:
         there = {b.id: b for b in setup.breakpoints if ours(b)}
@@ -53,5 +53,5 @@ class InnerBreakpoints(QObject):
             self._busy = False
 
 
-def _at_node(breakpoint: Breakpoint) -> bool:
-    return breakpoint.kind in _AT_NODES and bool(breakpoint.place)
+def _at_item(breakpoint: Breakpoint) -> bool:
+    return breakpoint.kind in _AT_ITEMS and bool(breakpoint.place)

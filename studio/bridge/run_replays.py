@@ -128,7 +128,8 @@ class RunReplays(RunMoments):
             return
         await self._leave()
         recording = await recorded_way(store, services.codec, self._tree.way_to(branch, None))
-        changed = await asyncio.to_thread(changed_nodes, await self._drawing_of(branch), document)
+        drawn = await self._drawing_of(branch)
+        changed = await asyncio.to_thread(_changes, drawn, document) if drawn is not None else {}
         tape = Tape(recording.without(changed), speed=speed, name_of=self._name_of_node)
         await self._see_others(store)
         note = f"replay of {record.name} of run {record.number}"
@@ -222,6 +223,13 @@ class RunReplays(RunMoments):
         if differs != self.drawing_differs:
             self.drawing_differs = differs
             self.state_changed.emit()
+
+
+def _changes(old: Workflow, new: Workflow) -> dict[str, str]:
+    """What does something else than it did in a recording, and why."""
+    from studio.debugger.drift import changes_of
+
+    return changes_of(old, new, changed_nodes(old, new))
 
 
 def differences(old: Workflow, new: Workflow) -> tuple[str, ...]:

@@ -461,7 +461,7 @@ class RunTurns(ShownRun):
             sink=services.trace(self._pump, document, record.id),
             changed=self._on_session_changed,
             setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document, judge=services.judge(document)),
-            name_of=lambda path: names.get(path) or _name_inside(document, path),
+            name_of=lambda path: names.get(path) or _name_inside(document, path, session.linked),
         )
         self._session = session
         if not keep_views:
@@ -485,7 +485,7 @@ def _views_of(document: Workflow) -> RunViews:
     return RunViews(state, schemas, Refusals(document))
 
 
-def _name_inside(document: Workflow, path: str) -> str:
+def _name_inside(document: Workflow, path: str, linked: Mapping[str, Workflow]) -> str:
     """What people call a node of a workflow inside: "Check › Score"; the path itself for one that is not drawn."""
     *inside, node = path.split("/")
-    return " › ".join(path_names(document, inside, node)) if inside else path
+    return " › ".join(path_names(document, inside, node, linked)) if inside else path

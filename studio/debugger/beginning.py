@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,6 +33,10 @@ class Runnable(Protocol):
     @property
     def document_text(self) -> str:
         """The document, as it is pinned."""
+
+    @property
+    def linked(self) -> Mapping[str, Document]:
+        """The workflows of linked files as they were read, by the path of their node."""
 
     def try_now(self) -> None:
         """Ends all waits for a further try of a refused model call."""

@@ -152,6 +152,18 @@ def compare(old: Workflow, new: Workflow, *, same_graph: bool) -> Drift:
     return _with_edges(old, new, tuple(found), same_graph)
 
 
+def changes_of(old: Workflow, new: Workflow, nodes: Iterable[str]) -> dict[str, str]:
+    """What changed of these nodes of both drawings, as the reason why a recording does not hold for them."""
+    differs = {n.old: n.differs for n in compare(old, new, same_graph=True).nodes}
+    words = {id: [w for w in differs.get(id, ()) if w != "name"] for id in nodes}
+    return {
+        id: f"its {' and '.join(said)} {'have' if len(said) > 1 or said[0].endswith('s') else 'has'} changed"
+        if said
+        else "it is drawn differently now"
+        for id, said in words.items()
+    }
+
+
 def _with_edges(old: Workflow, new: Workflow, nodes: tuple[NodeDrift, ...], same_graph: bool) -> Drift:
     mapped = {n.old: n.new or n.old for n in nodes if n.old}
     before = {(mapped.get(s, s), mapped.get(t, t)) for s, t, _ in pairs(old)}

@@ -181,6 +181,7 @@ class DebuggerGate(Hooks):
         changed = await self.watch.take_changed(path)
         given_data = given[0] if given else None
         found = await self._at(self._breakpoints.at("node", "after"), path, given_data)
+        found = await self.watch.take_sent(path) or found
         if changed:
             breakpoint, key = changed
             await self._hold(path, (), given_data, at="after", breakpoint=breakpoint, detail=key)

@@ -54,7 +54,8 @@ class HeldNode:
             case "error":
                 where = f"{name} failed: {self.detail}"
             case "after":
-                where = f"{name} changed {self.detail}" if kind == "state" else f"after {name}"
+                said = {"state": f"{name} changed {self.detail}", "edge": f"{name} has queued a message"}
+                where = said.get(kind, f"after {name}")
             case "before":
                 where = {"step": f"next is {name}", "here": f"before {name}"}.get(self.cause, f"breakpoint on {name}")
         if kind in ("cost", "tokens", "supersteps", "repeats") and self.breakpoint is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from studio.agents.client import ChatRequest, ChunkSink, RunHooks
@@ -31,6 +32,11 @@ class PinnedPlan:
     def fingerprint(self) -> str:
         """Of the document, linked files included."""
         return self.plan.fingerprint
+
+    @property
+    def linked(self) -> Mapping[str, Workflow]:
+        """The workflows of linked files as they were read, by the path of their node."""
+        return self.plan.linked
 
     def try_now(self) -> None:
         """Ends all waits for a further try of a refused model call."""

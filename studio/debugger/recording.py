@@ -67,9 +67,11 @@ class Recording:
     tools: dict[str, list[RecordedTool]] = field(default_factory=dict)
     answers: list[list[tuple[str, Any]]] = field(default_factory=list)
     """Answers that were given together: the node that asked, and the value."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Nodes whose part was taken out, and why: "its prompt has changed"; "" if nothing is to be said of it."""
 
     def without(self, excluded: Collection[str]) -> Recording:
-        """The same without what these nodes, and those inside them, did."""
+        """The same without what these nodes, and those inside them, did; of a mapping the values say why."""
 
         def kept(path: str) -> bool:
             return not any(path == e or path.startswith(f"{e}/") for e in excluded)
@@ -80,7 +82,12 @@ class Recording:
             {path: calls for path, calls in self.calls.items() if kept(path)},
             {path: tools for path, tools in self.tools.items() if kept(path)},
             self.answers,
+            dict(excluded) if isinstance(excluded, Mapping) else dict.fromkeys(excluded, ""),
         )
+
+    def why_not(self, path: str) -> str:
+        """Why nothing of a node is here: it, or what is around it, was taken out; "" if nothing was said."""
+        return next((why for e, why in self.left_out.items() if path == e or path.startswith(f"{e}/")), "")
 
 
 class Recorder:
@@ -231,6 +238,7 @@ class Tape:
         self.say: Callable[[str], None] = lambda _sentence: None
         self.left: dict[str, str] = {}
         """Nodes that are called by now, and why."""
+        self._why_not = recording.why_not
         self._calls = {path: deque(calls) for path, calls in recording.calls.items()}
         self._tools = {path: list(tools) for path, tools in recording.tools.items()}
         self._answers = deque([list(batch) for batch in recording.answers])
@@ -245,7 +253,7 @@ class Tape:
             return None
         if not waiting:
             if self._whole:
-                self._leave(path, "the recording has no further answer of the model")
+                self._leave(path, self._why_not(path) or "the recording has no further answer of the model")
             return None
         if self._by_position:
             return self._by_prompt(path, waiting, asked_of(messages))
@@ -292,7 +300,11 @@ class Tape:
     def invocation(self, path: str, data: Any) -> RecordedInvocation | None:
         """What a node of code gave; None: its code is to be run."""
         waiting = self._invocations.get(path)
-        if path in self.left or not waiting:
+        if path in self.left:
+            return None
+        if not waiting:
+            if self._whole and (why := self._why_not(path)):
+                self._leave(path, why, code=True)
             return None
         made = waiting.popleft()
         if not made.finished:

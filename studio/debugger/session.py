@@ -20,6 +20,7 @@ from studio.debugger.run_usage import usage_before
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
 from studio.debugger.watching import Watch, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
+from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 from studio.engine import events as ev
 from studio.engine.errors import ResumeError, RunRejected
@@ -41,6 +42,8 @@ class RunSession:
     error: BaseException | None = None
     signature = ""
     """Of the graph, once the plan is made."""
+    linked: Mapping[str, Document] = {}
+    """The workflows of linked files that run, by the path of their node; none before the plan is made."""
     _runnable: Runnable | None = None
     outputs: tuple[Any, ...] = ()
     """What finished stretches of the run yielded, in delivery order."""
@@ -375,6 +378,7 @@ class RunSession:
 
     async def _run_to_the_end(self) -> None:
         self._runnable = runnable = await self._prepare()
+        self._gate.watch.linked = self.linked = runnable.linked
         self._instrument(runnable.workflow)
         try:
             self.signature = runnable.workflow.signature

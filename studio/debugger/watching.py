@@ -12,7 +12,7 @@ from studio.checkpoints import QueuedMessage
 from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.holds import BoundaryHit, node_path
 from studio.document.conditions import Scope
-from studio.document.lines import Line, lines
+from studio.document.lines import Line, inner_workflow, lines
 from studio.document.model import FanInEdge, Workflow
 from studio.engine import events as ev
 from studio.workers import UserCodeError
@@ -41,12 +41,16 @@ class Watch:
     state: dict[str, Any] = field(default_factory=dict)
     """Shared state, as conditions see it."""
     judge: Judge | None = None
+    linked: Mapping[str, Workflow] = field(default_factory=dict)
+    """The workflows of linked files, by the path of their node."""
     tokens: int = 0
     cost: float = 0.0
     delivered: dict[str, list[tuple[Breakpoint, str, Any]]] = field(default_factory=dict)
     """Messages on their way to a node over an edge with a breakpoint: the breakpoint, its source, its data."""
     changed: dict[str, list[tuple[Breakpoint, str, Any]]] = field(default_factory=dict)
     """State keys that a running node changed: the breakpoint, the key, its value, by path."""
+    sent: dict[str, list[tuple[Breakpoint, Any]]] = field(default_factory=dict)
+    """Messages that a running node of a sub-workflow queued on an edge with a breakpoint, by path."""
     repeated: dict[str, tuple[Breakpoint, str]] = field(default_factory=dict)
     """The same call once too often, by path."""
     passed: list[Breakpoint] = field(default_factory=list)
@@ -54,8 +58,8 @@ class Watch:
     asked: list[tuple[BoundaryHit, Any]] = field(default_factory=list)
     _calls: dict[str, tuple[str, int]] = field(default_factory=dict)
     _models: dict[tuple[str, str], str] = field(default_factory=dict)
-    _lines: dict[str, Line] | None = None
-    _queued: dict[str, Any] = field(default_factory=dict)
+    _lines: dict[tuple[str, ...], dict[str, Line]] = field(default_factory=dict)
+    _queued: dict[tuple[tuple[str, ...], str], Any] = field(default_factory=dict)
 
     def hit(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
         """Whether the run is to stop; a breakpoint that logs does so here."""
@@ -95,9 +99,9 @@ class Watch:
     def observe(self, event: ev.Event) -> None:
         """Takes the next event of the run."""
         match event:
-            case ev.MessageQueued(inside=()):
-                self._queued[event.message] = event.data
-            case ev.MessageRouted(inside=()) if event.delivered or event.reason == "buffered":
+            case ev.MessageQueued():
+                self._sent(event)
+            case ev.MessageRouted() if event.delivered or event.reason == "buffered":
                 self._routed(event)
             case ev.StateWritten(inside=()):
                 self._written(event)
@@ -110,24 +114,44 @@ class Watch:
             case ev.ToolStarted():
                 self._called(event)
             case ev.SuperstepFinished(inside=()):
-                self.delivered.clear()
-                self.changed.clear()
-                self.repeated.clear()
+                for waiting in (self.delivered, self.changed, self.sent, self.repeated):
+                    waiting.clear()
+                self._queued = {key: data for key, data in self._queued.items() if not key[0]}
+            case ev.SuperstepFinished():
+                begins = node_path("", event.inside)
+                for path in [path for path in self.delivered if path.startswith(begins)]:
+                    del self.delivered[path]
+
+    def _sent(self, event: ev.MessageQueued) -> None:
+        """What is queued between the nodes of a workflow inside holds its sender: its boundaries are not ours."""
+        self._queued[event.inside, event.message] = event.data
+        if not event.inside or event.purpose in ("input", "answer"):
+            return
+        path = node_path(event.source, event.inside)
+        message = QueuedMessage(event.message, event.source, event.target, event.data, purpose=event.purpose)
+        for breakpoint in self.breakpoints.at("edge", "queued"):
+            on = self._waits_on(breakpoint.place, message, event.inside)
+            if on and self._noticed(breakpoint, path, event.data):
+                self.sent.setdefault(path, []).append((breakpoint, event.data))
 
     def _routed(self, event: ev.MessageRouted) -> None:
+        path = node_path(event.target, event.inside)
         for breakpoint in self.breakpoints.at("edge", "delivered"):
-            if self._is_on(breakpoint.place, event.edge, event.source, event.target):
-                data = self._queued.get(event.message)
-                if self._noticed(breakpoint, event.target, data):
-                    self.delivered.setdefault(event.target, []).append((breakpoint, event.source, data))
+            if self._is_on(breakpoint.place, event):
+                data = self._queued.get((event.inside, event.message))
+                if self._noticed(breakpoint, path, data):
+                    self.delivered.setdefault(path, []).append((breakpoint, event.source, data))
 
-    def _is_on(self, place: str, edge: str, source: str, target: str) -> bool:
-        """Whether a message went over a line. ``edge`` is what the engine calls its edge: a group, or a case of one."""
+    def _is_on(self, place: str, event: ev.MessageRouted) -> bool:
+        """Whether a message went over a line. The engine's edge is a group, or a case of one."""
         if not place:
-            return True
-        line = self._line(place)
+            return not event.inside
+        *around, id = place.split("/")
+        if tuple(around) != event.inside:
+            return False
+        line, edge, source, target = self._line(place), event.edge, event.source, event.target
         if line is None:
-            return place == edge
+            return id == edge
         if line.id == edge:
             return True
         if line.edge != edge:
@@ -136,10 +160,16 @@ class Watch:
             return source == line.source
         return line.kind.startswith("into") or line.target == target
 
-    def _line(self, id: str) -> Line | None:
-        if self._lines is None:
-            self._lines = {line.id: line for line in lines(self.workflow)} if self.workflow is not None else {}
-        return self._lines.get(id)
+    def _line(self, place: str) -> Line | None:
+        *around, id = place.split("/")
+        inside = tuple(around)
+        if inside not in self._lines:
+            workflow = self._workflow_in(inside)
+            self._lines[inside] = {line.id: line for line in lines(workflow)} if workflow is not None else {}
+        return self._lines[inside].get(id)
+
+    def _workflow_in(self, inside: tuple[str, ...]) -> Workflow | None:
+        return inner_workflow(self.workflow, inside, self.linked) if self.workflow is not None else None
 
     def _written(self, event: ev.StateWritten) -> None:
         before = self.state.get(event.key)
@@ -202,6 +232,13 @@ class Watch:
                 return breakpoint, key
         return None
 
+    async def take_sent(self, path: str) -> Breakpoint | None:
+        """The breakpoint of an edge inside a sub-workflow on which this node has queued a message."""
+        for breakpoint, data in self.sent.pop(path, ()):
+            if await self._settled(breakpoint, path, data):
+                return breakpoint
+        return None
+
     async def take_over(self, path: str) -> Breakpoint | None:
         """A budget that this node or the run has passed."""
         repeated = self.repeated.pop(path, None)
@@ -219,19 +256,20 @@ class Watch:
             if superstep > breakpoint.limit > 0 and self.hit(breakpoint, "", superstep):
                 found.append(BoundaryHit(breakpoint))
         for breakpoint in self.breakpoints.at("edge", "queued"):
-            on = [m for m in queued if self._waits_on(breakpoint.place, m)]
+            on = [m for m in queued if self._waits_on(breakpoint.place, m, ())]
             stops = [m for m in on if await self._stops(breakpoint, m.source, m.data)]
             found += [BoundaryHit(breakpoint, m.source) for m in stops[:1]]
         return found
 
-    def _waits_on(self, place: str, message: QueuedMessage) -> bool:
+    def _waits_on(self, place: str, message: QueuedMessage, inside: tuple[str, ...]) -> bool:
         """Whether a queued message will be offered to a line."""
         if not place:
-            return message.purpose not in ("input", "answer")
+            return not inside and message.purpose not in ("input", "answer")
         line = self._line(place)
-        if line is None:
+        if line is None or tuple(place.split("/")[:-1]) != inside:
             return False
-        edge = self.workflow.edge(line.edge) if self.workflow is not None else None
+        workflow = self._workflow_in(inside)
+        edge = workflow.edge(line.edge) if workflow is not None else None
         sources = edge.sources if isinstance(edge, FanInEdge) else (getattr(edge, "source", None),)
         source = line.source if line.kind == "fan_in" else None
         return message.source in sources and source in (None, message.source) and self._fits(line, message)

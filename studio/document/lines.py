@@ -174,15 +174,25 @@ def name_of(workflow: Workflow, item_id: str) -> str:
     return added_name(workflow, item_id) or item_id
 
 
-def path_names(workflow: Workflow, inside: Sequence[str], item_id: str) -> tuple[str, ...]:
+def path_names(
+    workflow: Workflow, inside: Sequence[str], item_id: str, linked: Mapping[str, Workflow] | None = None
+) -> tuple[str, ...]:
     """What people call a node in a sub-workflow, with the sub-workflow nodes around it first; ids where the workflow
-    inside is in another file."""
+    inside is in another file that is not among those ``linked`` (by path)."""
     names: list[str] = []
     document: Workflow | None = workflow
-    for outer in inside:
+    for level, outer in enumerate(inside):
         names.append(name_of(document, outer) if document is not None else outer)
-        document = _embedded(document, outer)
+        document = _embedded(document, outer) or (linked or {}).get("/".join(inside[: level + 1]))
     return (*names, name_of(document, item_id) if document is not None else item_id)
+
+
+def inner_workflow(workflow: Workflow, inside: Sequence[str], linked: Mapping[str, Workflow]) -> Workflow | None:
+    """What is in a sub-workflow node: embedded in it, or one of the files ``linked`` (by path); None: not known."""
+    document: Workflow | None = workflow
+    for level, outer in enumerate(inside):
+        document = _embedded(document, outer) or linked.get("/".join(inside[: level + 1]))
+    return document
 
 
 def node_at(workflow: Workflow, inside: Sequence[str], node_id: str) -> Node | None:

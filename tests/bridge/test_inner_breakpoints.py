@@ -25,7 +25,11 @@ def test_one_list_for_the_inner_tab_and_the_runs_around_it() -> None:
     assert places(inner) == [("node", "x")]
     inner.toggle("node", "z")
     inner.put(Breakpoint("model", "x", from_hit=3, id="m"))
-    assert places(outer) == [("model", "sub/x"), ("node", "sub/x"), ("node", "sub/z"), ("node", "y")]
+    inner.put(Breakpoint("edge", "xz", "queued", id="e"))
+    assert places(outer) == [
+        ("edge", "sub/xz"), ("model", "sub/x"), ("node", "sub/x"), ("node", "sub/z"), ("node", "y"),
+    ]  # fmt: skip
+    inner.remove("e")
     found = outer.breakpoints.get("m")
     assert found is not None
     assert found.from_hit == 3
@@ -40,11 +44,11 @@ def test_one_list_for_the_inner_tab_and_the_runs_around_it() -> None:
 def test_other_kinds_stay_where_they_were_made() -> None:
     outer, inner = opened("outer2"), opened("inner2")
     link = InnerBreakpoints(outer, inner, "sub")
-    inner.put(Breakpoint("edge", "e", id="e"))
+    inner.put(Breakpoint("tool", "search", id="e"))
     inner.put(Breakpoint("node", "", id="every"))
     outer.put(Breakpoint("tokens", limit=5, id="t"))
     assert places(outer) == [("tokens", "")]
-    assert places(inner) == [("edge", "e"), ("node", "")]
+    assert places(inner) == [("node", ""), ("tool", "search")]
     link.deleteLater()
 
 

@@ -276,10 +276,7 @@ def test_a_replay_is_free_and_one_with_another_prompt_calls_that_node(on_loop: O
         await room.reach(S.COMPLETED)
         assert room.calls == {"left": 2, "right": 1}
         warned = [e.message for e in room.run.events if type(e).__name__ == "RunWarned"]
-        assert warned == [
-            "Left leaves the recording: the recording has no further answer of the model. "
-            "From here on the model is called."
-        ]
+        assert warned == ["Left leaves the recording: its prompt has changed. From here on the model is called."]
 
     in_room(on_loop, script)
 

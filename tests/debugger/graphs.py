@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from studio.agents.agent import Agent
@@ -14,6 +14,7 @@ from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.recording import Tape
 from studio.debugger.session import Beginning, RunSession, SessionSetup
 from studio.debugger.states import RunState
+from studio.document.model import Workflow as Document
 from studio.engine import AgentHost, Codec, Context, FunctionExecutor, Workflow, WorkflowBuilder
 from studio.engine import events as ev
 from studio.engine.executor import Executor, Handler, ResponseHandler
@@ -80,10 +81,11 @@ def diamond(left: Executor, right: Executor) -> Workflow:
 class Plan:
     """A runnable whose end can be checked."""
 
-    def __init__(self, workflow: Workflow) -> None:
+    def __init__(self, workflow: Workflow, linked: Mapping[str, Document] | None = None) -> None:
         self.workflow = workflow
         self.fingerprint = "fingerprint"
         self.document_text = "{}"
+        self.linked = linked or {}
         self.closed = False
         self.tried_now = 0
 
@@ -100,12 +102,13 @@ class Bench:
     def __init__(self, graph: Callable[[], Workflow], store: RunStore | None = None) -> None:
         self.graph = graph
         self.store: RunStore = store or MemoryRunStore(CODEC)
+        self.linked: Mapping[str, Document] = {}
         self.plans: list[Plan] = []
         self.events: list[ev.Event] = []
         self.states: list[RunState] = []
 
     async def _prepare(self) -> Plan:
-        self.plans.append(Plan(self.graph()))
+        self.plans.append(Plan(self.graph(), self.linked))
         return self.plans[-1]
 
     def session(

@@ -8,14 +8,15 @@ import pytest
 from studio.agents.agent import Agent
 from studio.agents.messages import Usage
 from studio.agents.tools import Tool
-from studio.debugger.breakpoints import Breakpoint, Breakpoints, from_json, problem, to_json, words
+from studio.debugger.breakpoints import Breakpoint, Breakpoints, When, from_json, problem, to_json, words
 from studio.debugger.session import RunSession
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
-from studio.document.model import AgentNode, DirectEdge, FanInEdge, FanOutEdge, Workflow
+from studio.document.model import AgentNode, DirectEdge, FanInEdge, FanOutEdge, SubWorkflowNode, Workflow
 from studio.engine import AgentHost, Context, FunctionExecutor, WorkflowBuilder
 from studio.engine import Workflow as Graph
 from studio.engine import events as ev
+from studio.engine.hosts.subworkflow import SubWorkflowExecutor
 
 from tests.debugger.graphs import Asker, Bench, chain, diamond, last, until, upper
 from tests.fakes.scripted_client import ScriptedClient
@@ -171,6 +172,34 @@ async def test_an_edge_stops_when_its_message_is_queued_or_delivered() -> None:
     assert session.paused_at == "end"
     assert [e.node for e in bench.kinds(ev.NodeStarted)] == ["a", "b"]
     await finished(session)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+async def test_an_edge_inside_a_sub_workflow_stops_too(linked: bool) -> None:
+    inner = drawn(three())
+    first, second = (edge.id for edge in inner.edges)
+    node = SubWorkflowNode(id="sub", name="Sub", embedded=inner)
+    if linked:
+        node = SubWorkflowNode(id="sub", name="Sub", path="inner.workflow.json")
+    document = Workflow(nodes=(node,))
+
+    def outer() -> Graph:
+        return chain(SubWorkflowExecutor(three(), "sub"), last("out"))
+
+    async def stopped_at(when: When, line: str, only: str = "") -> tuple[str, list[str]]:
+        bench = Bench(outer)
+        bench.linked = {"sub": inner} if linked else {}
+        condition = contains(only) if only else None
+        session = await run(bench, Breakpoint("edge", f"sub/{line}", when, condition), document=document)
+        said = await paused(session)
+        ran = [e.node for e in bench.kinds(ev.NodeStarted) if e.inside]
+        await finished(session)
+        return said, ran
+
+    assert await stopped_at("queued", first) == ("Paused in superstep 1 — a has queued a message", ["a"])
+    assert await stopped_at("delivered", second, "go-a-b") == (
+        "Paused before superstep 1 — breakpoint on end", ["a", "b"],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "node"), [("0:to:right", "right"), ("0:to:left", "left"), ("1:to:left", "join")])

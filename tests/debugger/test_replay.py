@@ -200,12 +200,12 @@ async def test_a_replay_that_asks_something_else_calls_the_model_from_there_on_a
     await completed(bench.session())
     recording = recorded(bench.events)
     bench.events.clear()
-    tape = Tape(recording.without({"a"}), name_of=str.upper)
+    tape = Tape(recording.without({"a": "its prompt has changed"}), name_of=str.upper)
     await completed(bench.session(id="again", tape=tape))
     assert [len(c.requests) for c in clients] == [2, 2]
     warned = [e.message for e in bench.kinds(ev.RunWarned)]
     assert warned == [
-        "A leaves the recording: the recording has no further answer of the model. From here on the model is called.",
+        "A leaves the recording: its prompt has changed. From here on the model is called.",
         "B leaves the recording: it asks something else than in the recording. From here on the model is called.",
     ]
     assert set(tape.left) == {"a", "b"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from studio.debugger.breakpoints import Breakpoint, Kind
-from studio.document.lines import lines, name_of
+from studio.document.lines import lines, name_of, path_names
 from studio.document.model import AgentNode, NodeBase, SubWorkflowNode, Workflow
 from studio.document.state_keys import state_keys
 from studio.ui.text import tr
@@ -38,16 +39,24 @@ TYPED = {"state": "A key that code sets", "tool": "A tool, also of an MCP server
 """Kinds whose places are not all in the drawing, so that a name can be typed; with what stands in the empty field."""
 
 
-def places(workflow: Workflow, kind: Kind) -> list[tuple[str, str]]:
-    """(place, what people call it); empty for a kind that has no place."""
+_AT_NODES = ("node", "model", "request", "error")
+_DEEPEST = 4
+"""How many levels of sub-workflows are offered."""
+_Place = tuple[str, str]
+_NONE: Mapping[str, Workflow] = {}
+
+
+def places(workflow: Workflow, kind: Kind, linked: Mapping[str, Workflow] = _NONE) -> list[tuple[str, str]]:
+    """(place, what people call it); empty for a kind that has no place. ``linked``: workflows of linked files, by the
+    path of their node."""
     every = _EVERY.get(kind)
     if every is None:
         return []
     found = [("", tr(every))]
-    if kind in ("node", "model", "request", "error"):
-        found += list(_nodes(workflow, agents=kind == "model"))
+    if kind in _AT_NODES:
+        found += list(_nodes(workflow, linked, agents=kind == "model"))
     elif kind == "edge":
-        found += [(line.id, line_name(workflow, line.id)) for line in lines(workflow)]
+        found += list(_edges(workflow, linked))
     elif kind in ("tool", "repeats"):
         found += [(tool.name, tool.name) for tool in workflow.tools]
     else:
@@ -55,17 +64,57 @@ def places(workflow: Workflow, kind: Kind) -> list[tuple[str, str]]:
     return found
 
 
-def _nodes(
-    workflow: Workflow, path: str = "", shown: str = "", *, agents: bool = False, depth: int = 0
-) -> Iterator[tuple[str, str]]:
-    """The nodes of a workflow and of those that are embedded in it."""
+def linked_workflows(workflow: Workflow, folder: Path | None) -> dict[str, Workflow]:
+    """The workflows of linked files, by the path of their node; without those that cannot be read."""
+    found: dict[str, Workflow] = {}
+    _read_linked(workflow, folder, "", found)
+    return found
+
+
+def _read_linked(workflow: Workflow, folder: Path | None, path: str, found: dict[str, Workflow]) -> None:
     for node in workflow.nodes:
-        assert isinstance(node, NodeBase)
-        name = f"{shown}{node.name or node.id}"
-        if isinstance(node, AgentNode) or not agents:
-            yield f"{path}{node.id}", name
-        if isinstance(node, SubWorkflowNode) and node.embedded is not None and depth < 4:
-            yield from _nodes(node.embedded, f"{path}{node.id}/", f"{name} › ", agents=agents, depth=depth + 1)
+        if not isinstance(node, SubWorkflowNode) or path.count("/") >= _DEEPEST:
+            continue
+        inner, around, there = node.embedded, folder, f"{path}{node.id}"
+        if node.path and folder is not None:
+            from studio.files import FileProblem, read_workflow
+
+            file = (folder / node.path).resolve()
+            try:
+                inner = found[there] = read_workflow(file)
+            except FileProblem:
+                continue
+            around = file.parent
+        if inner is not None:
+            _read_linked(inner, around, f"{there}/", found)
+
+
+def _levels(workflow: Workflow, linked: Mapping[str, Workflow]) -> Iterator[tuple[str, str, Workflow]]:
+    """The workflow and those inside it: the path in front of their items, the same in words, and what is there."""
+    waiting: list[tuple[str, str, Workflow]] = [("", "", workflow)]
+    while waiting:
+        path, shown, here = waiting.pop(0)
+        yield path, shown, here
+        for node in here.nodes:
+            if isinstance(node, SubWorkflowNode) and path.count("/") < _DEEPEST:
+                there = f"{path}{node.id}"
+                inner = node.embedded if node.embedded is not None and not node.path else linked.get(there)
+                if inner is not None:
+                    waiting.append((f"{there}/", f"{shown}{node.name or node.id} › ", inner))
+
+
+def _nodes(workflow: Workflow, linked: Mapping[str, Workflow] = _NONE, *, agents: bool = False) -> Iterator[_Place]:
+    for path, shown, here in _levels(workflow, linked):
+        for node in here.nodes:
+            assert isinstance(node, NodeBase)
+            if isinstance(node, AgentNode) or not agents:
+                yield f"{path}{node.id}", f"{shown}{node.name or node.id}"
+
+
+def _edges(workflow: Workflow, linked: Mapping[str, Workflow] = _NONE) -> Iterator[_Place]:
+    for path, shown, here in _levels(workflow, linked):
+        for line in lines(here):
+            yield f"{path}{line.id}", f"{shown}{line_name(here, line.id)}"
 
 
 def line_name(workflow: Workflow, line_id: str) -> str:
@@ -80,17 +129,18 @@ def line_name(workflow: Workflow, line_id: str) -> str:
 def place_name(workflow: Workflow, breakpoint: Breakpoint) -> str:
     """What people call the place of a breakpoint; "" if it is every one."""
     place = breakpoint.place
-    if not place:
-        return ""
-    if breakpoint.kind == "edge":
+    if not place or breakpoint.kind not in (*_AT_NODES, "edge"):
+        return place
+    if breakpoint.kind == "edge" and "/" not in place:
         return line_name(workflow, place)
-    if breakpoint.kind in ("node", "model", "request", "error"):
-        return next((name for path, name in _nodes(workflow) if path == place), place)
-    return place
+    found = _edges(workflow) if breakpoint.kind == "edge" else _nodes(workflow)
+    named = next((name for path, name in found if path == place), None)
+    *inside, item = place.split("/")
+    return named or " › ".join(path_names(workflow, inside, item))
 
 
 def node_of(workflow: Workflow, breakpoint: Breakpoint) -> str:
     """What the canvas can show of it: a node, or a line; "" for neither."""
-    if breakpoint.kind in ("node", "model", "request", "error"):
+    if breakpoint.kind in (*_AT_NODES, "edge"):
         return breakpoint.place.split("/")[0]
-    return breakpoint.place if breakpoint.kind == "edge" else ""
+    return ""

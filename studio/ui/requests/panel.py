@@ -70,6 +70,7 @@ class RequestsPanel(Panel):
         super().__init__(theme, parent)
         self.cards: dict[str, RequestCard] = {}
         self._holders: dict[str, QWidget] = {}
+        self._focus_when_asked = False
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -104,6 +105,7 @@ class RequestsPanel(Panel):
 
     def show_workspace(self) -> None:
         self._drop(list(self.cards))
+        self._focus_when_asked = False
         self.refresh()
 
     def refresh(self) -> None:
@@ -131,6 +133,9 @@ class RequestsPanel(Panel):
             self._timer.stop()
         self._on_timer_timeout()
         self._show_ready()
+        if self.cards and self._focus_when_asked:
+            self._focus_when_asked = False
+            self.focus_first()
 
     def answers(self) -> dict[str, object]:
         """The drafts that can be sent, by request."""
@@ -166,6 +171,13 @@ class RequestsPanel(Panel):
         for card in self.cards.values():
             card.focus_first()
             return
+
+    def go_to_open(self) -> None:
+        """Puts the focus where the first answer is given. Where questions are not shown yet, as after a start of the
+        program, the branch that waits is shown first."""
+        branch = self.workspace.run.unanswered if self.workspace is not None else None
+        self._focus_when_asked = branch is not None
+        self.focus_first() if branch is None else self._on_answer_clicked()
 
     def _make_footer(self) -> QWidget:
         footer = _Footer(self.theme)

@@ -143,7 +143,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "run.retry": on_page(window, lambda page: page.workspace.run.retry()),
         "run.input": window.focus_input,
         "run.find_streams": partial(_find_in_streams, window),
-        "run.request": partial(_show_and_focus, window, "requests"),
+        "run.request": partial(_go_to_request, window),
         "run.breakpoint": on_page(window, lambda page: page.canvas.toggle_breakpoint()),
         "checkpoint.restore": window.sides.timeline.restore,
         "checkpoint.fork": window.sides.timeline.fork,
@@ -229,6 +229,11 @@ def _resume(window: MainWindow, page: WorkflowPage) -> None:
 
 def _show_and_focus(window: MainWindow, key: str) -> None:
     focus_into(window.sides.show_panel(key))
+
+
+def _go_to_request(window: MainWindow) -> None:
+    window.sides.show_panel("requests")
+    window.sides.requests.go_to_open()
 
 
 def _find_checkpoint(window: MainWindow) -> None:

@@ -39,7 +39,7 @@ class RunFollowing:
             sides.bottom.show_panel("run")
         if run.requests and run.state is RunState.WAITING:
             sides.right.show_panel("requests")
-        elif not run.requests and sides.right.current == "requests":
+        elif not run.requests and run.unanswered is None and sides.right.current == "requests":
             sides.right.show_panel("inspector")
         if run.state is RunState.PAUSED and not page.debug_shown:
             page.debug_shown = True

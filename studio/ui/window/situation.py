@@ -37,7 +37,7 @@ def situation(page: Page, workspace: Workspace | None, checked: frozenset[str]) 
         selected_node=node,
         kinds=kinds_of(workflow, selection.items),
         checkpoint=selection.checkpoint,
-        requests=len(workspace.run.requests),
+        requests=len(workspace.run.requests) or int(workspace.run.unanswered is not None),
         problems=len(workspace.problems.problems),
         read_only=workspace.document.read_only,
         dirty=workspace.document.dirty,

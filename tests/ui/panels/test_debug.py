@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt
@@ -10,13 +11,17 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
+from studio.debugger.breakpoints import Breakpoint
 from studio.debugger.forks import QueueEdits
 from studio.debugger.overrides import Mock
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import SetFields
+from studio.document.model import DirectEdge, FunctionNode, SubWorkflowNode, Workflow
+from studio.files import write_workflow
 from studio.ui.debug import DebugPanel
 from studio.ui.debug.breakpoint_dialog import BreakpointDialog
+from studio.ui.debug.places import linked_workflows, place_name, places
 from studio.ui.widgets.buttons import Button
 from tests.ui.panels.fake_run import FakeRun, paused
 
@@ -149,6 +154,33 @@ def test_a_key_that_only_code_sets_is_offered_and_any_other_can_be_typed(
     dialog.save.click()
     (made,) = run.setup.breakpoints
     assert (made.kind, made.place) == ("tool", "files_read")
+
+
+def test_edges_of_workflows_inside_are_places_too_also_of_linked_files(tmp_path: Path) -> None:
+    deepest = Workflow(nodes=(FunctionNode(id="z", name="Deep"),))
+    write_workflow(deepest, tmp_path / "deep.workflow.json")
+    inner = Workflow(
+        nodes=(FunctionNode(id="x", name="First"), SubWorkflowNode(id="y", name="Second", path="deep.workflow.json")),
+        edges=(DirectEdge(id="xy", source="x", target="y"),),
+    )
+    write_workflow(inner, tmp_path / "inner.workflow.json")
+    outer = Workflow(
+        nodes=(
+            SubWorkflowNode(id="e", name="Embedded", embedded=inner),
+            SubWorkflowNode(id="l", name="Linked", path="inner.workflow.json"),
+            SubWorkflowNode(id="m", name="Missing", path="nowhere.workflow.json"),
+        )
+    )
+    linked = linked_workflows(outer, tmp_path)
+    assert list(linked) == ["e/y", "l", "l/y"]
+    assert places(outer, "edge", linked)[1:] == [
+        ("e/xy", "Embedded › First → Second"), ("l/xy", "Linked › First → Second"),
+    ]  # fmt: skip
+    assert [place for place, _ in places(outer, "node", linked)[1:]] == [
+        "e", "l", "m", "e/x", "e/y", "l/x", "l/y", "e/y/z", "l/y/z",
+    ]  # fmt: skip
+    assert place_name(outer, Breakpoint("edge", "e/xy")) == "Embedded › First → Second"
+    assert place_name(outer, Breakpoint("node", "l/x")) == "Linked › x"  # a list is not worth reading a file
 
 
 def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
