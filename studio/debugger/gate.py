@@ -73,6 +73,8 @@ class DebuggerGate(Hooks):
         self.stood: set[Stop] = set()
         """Places where the run stood in this superstep."""
         self._failed: BaseException | None = None
+        self._begun = False
+        """Whether a node has started in this superstep."""
         self.superstep = 0
         """The superstep that runs, or the one that waits at its boundary."""
         self.queued: tuple[QueuedMessage, ...] = ()
@@ -294,6 +296,7 @@ class DebuggerGate(Hooks):
 
     def node_started(self, invocation: str, path: str) -> None:
         """An invocation began."""
+        self._begun = True
         self._running[invocation] = path
         if self.held and self.busy:
             self._tell(Happening.WENT_ON)
@@ -306,8 +309,15 @@ class DebuggerGate(Hooks):
     def superstep_ended(self) -> None:
         """Nothing runs any more, whether it told its end or was cancelled."""
         self._running.clear()
+        self._begun = False
         self.passed.clear()
         self.stood.clear()
+
+    @property
+    def in_the_middle(self) -> bool:
+        """Whether what is held is in a superstep that has run something: a held node itself, or others of it."""
+        begun = self._begun or any("/" in held.node for held in self.held)
+        return bool(self.held) and (begun or all(held.at != "before" for held in self.held))
 
     @property
     def busy(self) -> list[str]:

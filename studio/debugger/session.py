@@ -110,7 +110,7 @@ class RunSession:
             busy=[self._name(path) for path in self._gate.busy],
             holds=[h.words(self._name) for h in self._gate.held]
             or [h.words(self._name) for h in self._gate.boundary_hits],
-            inside=bool(self._gate.held) and all(h.at != "before" for h in self._gate.held),
+            inside=self._gate.in_the_middle,
             asking=[self._name_of(r.node) for r in self._requests.values()],
             failure=self.failure,
             restored=not self.started and not self.beginning.resumed,

@@ -141,7 +141,7 @@ def test_in_the_middle_of_a_superstep_the_nodes_that_wait_are_told(on_loop: OnLo
         await until(lambda: desk.run.sentence == "Paused before superstep 2", 5)
         desk.run.step_node("go")
         await until(lambda: desk.run.held_nodes == ("middle", "right"), 5)
-        await until(lambda: desk.run.sentence == "Paused before superstep 2 — next are middle and right", 5)
+        await until(lambda: desk.run.sentence == "Paused in superstep 2 — next are middle and right", 5)
         desk.run.run("go")
         await desk.reach(S.COMPLETED)
         assert desk.run.held_nodes == ()

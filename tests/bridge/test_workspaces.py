@@ -218,7 +218,7 @@ def test_pause_during_a_slow_model_and_a_breakpoint_on_one_of_two_parallel_nodes
         run.run("go")
         await until(lambda: run.sentence == "Pausing: waits for Left", 5)
         await reach(workspace, S.PAUSED)
-        assert run.sentence == "Paused before superstep 2 — breakpoint on Right"
+        assert run.sentence == "Paused in superstep 2 — breakpoint on Right"
         assert run.nodes["left"].status == "done"
         assert run.nodes["right"].invocations == 0
         run.run("go")

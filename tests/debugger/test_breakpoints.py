@@ -147,7 +147,7 @@ async def test_before_one_of_two_parallel_agents_the_other_finishes_and_no_model
 
     bench = Bench(graph)
     session = await run(bench, Breakpoint("node", "right"))
-    assert await paused(session) == "Paused before superstep 2 — breakpoint on right"
+    assert await paused(session) == "Paused in superstep 2 — breakpoint on right"
     assert [e.node for e in bench.kinds(ev.NodeFinished)] == ["start", "left"]
     assert [len(c.requests) for c in clients.values()] == [1, 0]
     assert [e.node for e in bench.kinds(ev.ModelCallStarted)] == ["left"]
@@ -198,7 +198,7 @@ async def test_an_edge_inside_a_sub_workflow_stops_too(linked: bool) -> None:
 
     assert await stopped_at("queued", first) == ("Paused in superstep 1 — a has queued a message", ["a"])
     assert await stopped_at("delivered", second, "go-a-b") == (
-        "Paused before superstep 1 — breakpoint on end", ["a", "b"],
+        "Paused in superstep 1 — breakpoint on end", ["a", "b"],
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ async def test_a_breakpoint_stops_before_its_node_while_the_parallel_node_finish
     assert [e.node for e in bench.kinds(ev.NodeStarted)] == ["start", "left"]
     slow.set()
     await until(lambda: session.state is S.PAUSED)
-    assert session.sentence == "Paused before superstep 2 — breakpoint on right"
+    assert session.sentence == "Paused in superstep 2 — breakpoint on right"
     assert session.paused_at == "right"
     assert [e.node for e in bench.kinds(ev.NodeFinished)] == ["start", "left"]
     assert "right" not in {e.node for e in bench.kinds(ev.NodeStarted, ev.NodeFinished)}

@@ -30,7 +30,7 @@ async def test_one_invocation_of_two_parallel_ones_runs_at_a_time() -> None:
         seen.append((started(bench), session.sentence))
     assert seen == [
         (["start"], "Paused before superstep 2"),
-        (["start", "left"], "Paused before superstep 2 — next is right"),
+        (["start", "left"], "Paused in superstep 2 — next is right"),
         (["start", "left", "right"], "Paused before superstep 3"),
         (["start", "left", "right", "join"], "Completed in 3 supersteps"),
     ]

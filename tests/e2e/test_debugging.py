@@ -42,7 +42,7 @@ def test_stop_step_change_and_replay(start: Callable[..., Studio], tmp_path: Pat
     keys("F9")
     studio.wait(f"'operations' in {RUN}.breakpoints")
     keys("F5")
-    studio.wait(f"{RUN}.sentence == 'Paused before superstep 2 — breakpoint on Operations'", 30)
+    studio.wait(f"{RUN}.sentence == 'Paused in superstep 2 — breakpoint on Operations'", 30)
     done = f"sorted(n for n, v in {RUN}.nodes.items() if v.status == 'done')"
     assert studio.ask(done) == ["customers", "question", "security"]
     studio.display.screenshot(SHOTS / "debug-breakpoint.png")

@@ -84,7 +84,7 @@ def test_a_breakpoint_inside_holds_the_run_around_it(start: Callable[..., Studio
     studio.display.key("alt+Up")
     studio.wait("window.page.workspace.document.workflow.name == 'Broken'")
     studio.display.key("F5")
-    studio.wait(f"{RUN}.sentence == 'Paused before superstep 2 — breakpoint on Check › Score'", 60)
+    studio.wait(f"{RUN}.sentence == 'Paused in superstep 2 — breakpoint on Check › Score'", 60)
     studio.display.screenshot(SHOTS / "breakpoint-inside.png")
     studio.display.key("ctrl+q")
     assert studio.wait_closed(60) == 0

@@ -57,8 +57,9 @@ class MessagePage(InspectorPage):
         self.body.add(self._effect)
         self._add_cause(view)
         self._add_why(view)
-        self._add_conversation(view)
-        self._raw.show_value(raw(view.data))
+        self._conversation = Section(theme, tr("Conversation carried"))
+        self.body.add(self._conversation)
+        self._show_data(view)
 
     def refresh_run(self) -> None:
         view = next((q for q in self.workspace.run.queued if q.message == self._id), None)
@@ -73,6 +74,8 @@ class MessagePage(InspectorPage):
         if view.text != self._shown_text and self.text.value == self._shown_text:
             self.text.show_value(view.text)
         self._shown_text = view.text
+        if view.data is not self._shown_data:
+            self._show_data(view)
         self._refresh_buttons()
 
     def keep_edit(self) -> None:
@@ -117,11 +120,8 @@ class MessagePage(InspectorPage):
         waiting = self._join_buffer(view)
         if waiting:
             self._facts.add(tr("Join buffer"), waiting, "run_t")
-        messages = conversation(view.data)
-        size = tokens_words(estimate(view.text))
-        if messages:
-            size += " · " + counted(len(messages), tr("1 message"), tr("{count} messages"))
-        self._facts.add(tr("Size"), size)
+        self._size = Prose(self.theme, "", "body", "text", 18)
+        self._facts.add(tr("Size"), self._size)
 
     def _sent(self) -> MessageView | None:
         return next((m for m in self.workspace.run.messages if m.message == self._id), None)
@@ -231,14 +231,23 @@ class MessagePage(InspectorPage):
         section.setVisible(section.body.count() > 0)
         self.body.add(section)
 
-    def _add_conversation(self, view: QueuedView) -> None:
+    def _show_data(self, view: QueuedView) -> None:
+        """What depends on the value, which an edit changes: its size, the conversation in it, the raw text."""
+        self._shown_data: object = view.data
         messages = conversation(view.data)
-        if not messages:
-            return
-        section = Section(self.theme, tr("Conversation carried"))
-        section.set_summary(counted(len(messages), tr("1 message"), tr("{count} messages")))
-        fill_messages(self.theme, section.body, messages)
-        self.body.add(section)
+        count = counted(len(messages), tr("1 message"), tr("{count} messages"))
+        size = tokens_words(estimate(view.text))
+        self._size.set_text(f"{size} · {count}" if messages else size)
+        self._conversation.setVisible(bool(messages))
+        self._conversation.set_summary(count)
+        while (item := self._conversation.body.takeAt(0)) is not None:
+            old = item.widget()
+            if old is not None:
+                old.hide()
+                old.deleteLater()
+        if messages:
+            fill_messages(self.theme, self._conversation.body, messages)
+        self._raw.show_value(raw(view.data))
 
 
 def conversation(data: object) -> tuple[Message, ...]:

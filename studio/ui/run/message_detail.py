@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from studio.bridge.message_chain import MessageChain
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
-from studio.ui.run.message_model import why
+from studio.ui.run.message_model import status_of, why
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -37,13 +37,16 @@ class MessageDetail(Page):
 
     @property
     def shown(self) -> object:
-        """What is shown, for tests: (message id, status, routes, supersteps)."""
+        """What is shown, for tests: (message id, status, routes, supersteps, held nodes)."""
         return self._shown
 
     def show_message(self, workspace: Workspace | None, view: MessageView | None) -> None:
         """Shows a message, or a hint."""
         steps = len(workspace.run.supersteps) if workspace is not None else 0
-        seen = (view.message, view.status, len(view.routes), steps) if view is not None else None
+        seen = None
+        if view is not None and workspace is not None:
+            held = workspace.run.held_nodes
+            seen = (view.message, status_of(workspace, view), len(view.routes), steps, *held)
         if seen == self._shown and self._content is not None:
             return
         self._shown = seen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
 from studio.bridge.run_views import MessageView
@@ -11,7 +13,11 @@ from studio.ui.text import tr
 from studio.ui.widgets.sources import source_name
 
 Index = QModelIndex | QPersistentModelIndex
+Status = Literal["queued", "delivered", "dropped"]
 COLUMNS = ("superstep", "source", "target", "type", "text", "status")
+
+STATUS_ROLE = Qt.ItemDataRole.UserRole + 1
+"""Gives the :data:`Status`."""
 
 
 def why(workspace: Workspace, view: MessageView) -> list[tuple[bool, str, str]]:
@@ -28,10 +34,28 @@ def why(workspace: Workspace, view: MessageView) -> list[tuple[bool, str, str]]:
         "buffered": tr("the join waits for the other sources"),
     }
     made = []
+    held = _held(workspace, view)
     for _edge, target, delivered, reason in view.routes:
         name = name_of(workflow, target) if target else ""
-        made.append((delivered, name, tr("delivered") if delivered else reasons.get(reason, reason)))
+        if target in held:
+            made.append((True, name, tr("waits, as the run is held before it")))
+        else:
+            made.append((delivered, name, tr("delivered") if delivered else reasons.get(reason, reason)))
     return made
+
+
+def _held(workspace: Workspace, view: MessageView) -> frozenset[str]:
+    """The nodes before which the run is held with this message: it was sent there, and nobody has taken it."""
+    run = workspace.run
+    waits = any(queued.message == view.message for queued in run.queued)
+    return frozenset(run.held_nodes) & {target for _, target, _, _ in view.routes} if waits else frozenset()
+
+
+def status_of(workspace: Workspace, view: MessageView) -> Status:
+    """How far a message has come; one that is held before every node it goes to still waits."""
+    held = _held(workspace, view)
+    taken = {target for _, target, delivered, _ in view.routes if delivered} - held
+    return "queued" if held and not taken else view.status
 
 
 class MessageModel(QAbstractTableModel):
@@ -80,6 +104,8 @@ class MessageModel(QAbstractTableModel):
         view = self._rows[index.row()]
         if role == Qt.ItemDataRole.UserRole:
             return view
+        if role == STATUS_ROLE:
+            return self.status(view)
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(view, index.column())
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == 4:
@@ -103,7 +129,13 @@ class MessageModel(QAbstractTableModel):
                 return view.type_name
             case "text":
                 return " ".join(view.text[:400].split())
-        return {"queued": tr("queued"), "delivered": tr("delivered"), "dropped": tr("dropped")}[view.status]
+        words = {"queued": tr("queued"), "delivered": tr("delivered"), "dropped": tr("dropped")}
+        return words[self.status(view)]
+
+    def status(self, view: MessageView) -> Status:
+        """How far a message has come."""
+        assert self._workspace is not None
+        return status_of(self._workspace, view)
 
     def targets(self, view: MessageView) -> str:
         """Where it went: the nodes that took it, else those it was for."""

@@ -21,7 +21,7 @@ from studio.bridge.message_chain import nodes_of
 from studio.bridge.run_views import MessageView, RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.ui.run.message_detail import MessageDetail
-from studio.ui.run.message_model import Index, MessageFilter, MessageModel
+from studio.ui.run.message_model import STATUS_ROLE, Index, MessageFilter, MessageModel
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -55,8 +55,7 @@ class MessageDelegate(QStyledItemDelegate):
         text = str(index.data() or "")
         column = index.column()
         if column in (3, 5):
-            view: MessageView = index.data(Qt.ItemDataRole.UserRole)
-            tone = TONES[view.status] if column == 5 else ""
+            tone = TONES[index.data(STATUS_ROLE)] if column == 5 else ""
             width = min(chip_width(theme, text), rect.width() - 10)
             chip = QRectF(rect.left() + 10, rect.top() + 4, width, rect.height() - 8)
             paint_chip(painter, theme, chip, text, tone=tone, square=column == 3)
@@ -193,7 +192,7 @@ class MessagesPanel(Panel):
         self._choose_page()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        if not (update.messages or update.everything):
+        if not (update.messages or update.queued or update.everything):
             return
         bar = self.table.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 2

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
+from studio.agents.messages import AgentReply, AgentResponse, assistant, user
 from studio.bridge.run_views import MessageView, QueuedView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
@@ -19,6 +20,7 @@ from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.inspector.edge_pages import DirectPage, FanOutPage, SwitchPage
 from studio.ui.inspector.message_page import MessagePage, trail
 from studio.ui.inspector.rule_rows import RuleGroup, RuleRow, flat, grouped, parsed, written
+from studio.ui.inspector.small_parts import MessageRow
 from studio.ui.theme import Theme
 from tests.ui.panels.fake_run import TECH, FakeRun, paused
 
@@ -218,6 +220,25 @@ def test_a_queued_message_is_kept_or_dropped(show: Show, workspace: Workspace, r
     page.keep.click()
     page.drop_button.click()
     assert run.calls == [("edit_queued", "q2", f"New: {TECH}"), ("drop_queued", "q2")]
+
+
+def test_what_an_edit_changes_of_a_message_is_shown_at_once(show: Show, workspace: Workspace, run: FakeRun) -> None:
+    paused(run)
+    said = AgentResponse("tech", AgentReply((assistant("Sodium."),)), (user("Go on."), assistant("Sodium.")))
+    view = next(q for q in run.queued if q.message == "q2")
+    view.text, view.data = "Sodium.", said
+    panel = show(InspectorPanel)
+    workspace.selection.look_at_message("q2")
+    page = panel.page
+    assert isinstance(page, MessagePage)
+    view.text, view.data, view.edited = "Iron. " * 40, said.with_text("Iron. " * 40), True
+    run.tell(queued=True)
+    assert page._size.plain == "60 tokens · 2 messages"
+    shown = page._conversation.body.itemAt(0).widget()
+    assert page._conversation.body.count() == 1
+    rows = [row.toolTip() for row in shown.findChildren(MessageRow)]
+    assert rows == ["Go on.", "Iron. " * 40]
+    assert "Sodium" not in page._raw.value
 
 
 def test_the_way_of_a_message_names_the_input_once(workspace: Workspace, run: FakeRun) -> None:

@@ -64,7 +64,7 @@ def test_nobody_waits(show: Show) -> None:
     assert not panel._footer.isVisible()
 
 
-def test_a_branch_that_waits_but_is_not_shown_is_named(show: Show, run: FakeRun) -> None:
+def test_a_branch_that_waits_but_is_not_shown_is_named(show: Show, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(RequestsPanel)
     empty = panel._nobody
     assert empty.text.label.text() == "Nobody is waiting for you."
@@ -74,7 +74,8 @@ def test_a_branch_that_waits_but_is_not_shown_is_named(show: Show, run: FakeRun)
     run.tell(everything=True)
     assert empty.text.label.text() == "Fork A of run 3 waits for your answer."
     empty.button.click()
-    assert run.calls == [("show_branch", "f")]
+    panel.go_to_open()  # by the keyboard; the form gets the focus once it is there
+    assert run.calls == [("show_branch", "f")] * 2
     run.branch = "m"
     run.tell(checkpoints=True)
     assert empty.text.label.text() == "Nobody is waiting for you."
@@ -83,6 +84,9 @@ def test_a_branch_that_waits_but_is_not_shown_is_named(show: Show, run: FakeRun)
     run.requests.append(question())
     run.tell(requests=True)
     assert panel._stack.currentIndex() == 1
+    card = panel.cards[question().request]
+    assert isinstance(card, QuestionCard)
+    qtbot.waitUntil(lambda: card.field.focusProxy().hasFocus())
     panel.set_workspace(None)
 
 

@@ -28,6 +28,7 @@ from studio.document.edits import Insert
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
+from studio.ui.run.message_model import why
 from studio.ui.run.rows import rows
 from studio.ui.status.totals import RunTotals
 from studio.ui.theme import Theme
@@ -355,6 +356,24 @@ def test_a_queued_message_opens_in_the_inspector(show: Show, workspace: Workspac
     panel = show(MessagesPanel)
     panel.table.setCurrentIndex(panel.filter.index(3, 0))
     assert workspace.selection.message == "q2"
+
+
+def test_a_message_before_a_held_node_still_waits(
+    show: Show, workspace: Workspace, run: FakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused(run)
+    sent = next(m for m in run.messages if m.message == "q2")
+    sent.status = "delivered"
+    sent.routes = [("in", "join", False, "buffered"), ("in", "join", True, "")]
+    panel = show(MessagesPanel)
+    at = run.messages.index(sent)
+    assert panel.model.text(sent, 5) == "delivered"
+    monkeypatch.setattr(FakeRun, "held_nodes", ("join",))
+    run.tell(queued=True)
+    assert panel.model.text(sent, 5) == panel.filter.index(at, 5).data() == "queued"
+    assert {told for _, _, told in why(workspace, sent)} == {"waits, as the run is held before it"}
+    run.queued.clear()
+    assert panel.model.text(sent, 5) == "delivered"
 
 
 def test_events_are_listed_without_tokens(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
