@@ -28,7 +28,8 @@ def command(options: argparse.Namespace) -> int:
         )
     except ImportProblem as problem:
         place = f" ({problem.place})" if problem.place else ""
-        usage(f"{options.source} cannot be imported: {problem.message}{place} {problem.way_out}".strip())
+        others = f" --choice takes: {', '.join(problem.choices)}." if problem.choices else ""
+        usage(f"{options.source} cannot be imported: {problem.message}{place} {problem.way_out}{others}".strip())
     _write(found, Path(options.output))
     if options.json:
         print(json.dumps(found.report.to_json(), ensure_ascii=False))

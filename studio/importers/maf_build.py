@@ -55,17 +55,24 @@ def read(
         raise ImportProblem("Only a file can be run.", "Save the program first, then import the file.")
     path = path.absolute()
     offered = functions(detected.text)
-    chosen = detected.choice or (offered[0] if offered else "")
-    found, note = built(path, interpreter, timeout, chosen, stop)
+    chosen = detected.choice if detected.choice in offered else offered[0] if offered else ""
+    others = [name for name in offered if name != chosen]
+    try:
+        found, note = built(path, interpreter, timeout, chosen, stop)
+    except ImportProblem as problem:
+        problem.choices = tuple(others)
+        raise
     inner = [
         text(mapping(x.get("inner")).get("name")) for w in found for x in items(w.get("executors")) if x.get("inner")
     ]
     outermost = [w for w in found if text(w.get("name")) not in inner or text(w.get("name")) == ""] or found
     reading = Reading(parse(detected.text), path.parent, maf_python.decorated)
     reading.run()
-    draft = _Built(reading, path, outermost[-1]).draft()
-    for other in outermost[:-1]:
-        draft.choices.append(text(other.get("name")))
+    taken = next((w for w in reversed(outermost) if _name(w) and _name(w) == detected.choice), outermost[-1])
+    draft = _Built(reading, path, taken).draft()
+    draft.choices.extend(others)
+    for other in (w for w in outermost if w is not taken):
+        draft.choices.extend(name for name in [_name(other)] if name and name not in draft.choices)
         draft.note("not_selected", _name(other) or "workflow", "The program builds this workflow too.")
     if note:
         draft.note("semantics_differ", draft.name or "workflow", note)

@@ -15,6 +15,8 @@ class ImportProblem(Exception):
         self.way_out = way_out
         self.line = line
         self.column = column
+        self.choices: tuple[str, ...] = ()
+        """What to try instead: functions of a program that was run."""
         super().__init__(" ".join(part for part in (message, self.place and f"({self.place})", way_out) if part))
 
     @property

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -54,15 +58,44 @@ def test_running_stops_before_it_does_anything(tmp_path: Path) -> None:
     assert not (tmp_path / "after").exists()
 
 
-def test_the_time_limit_ends_it_and_what_was_built_counts(tmp_path: Path) -> None:
-    found = read(_program(tmp_path, f"workflow = {_BUILD}\nwhile True: pass\n"), mode="build", timeout=6)
+class _UpWhen(threading.Event):
+    """A time limit that is up as soon as a file is there, or when the program says it has ended."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    def wait(self, timeout: float | None = None) -> bool:
+        while not self._file.exists() and not self.is_set():
+            time.sleep(0.01)
+        return self.is_set()
+
+
+def test_the_time_limit_ends_it_with_all_that_it_started_and_what_was_built_counts(tmp_path: Path) -> None:
+    alone = "put('pid', '0')\n"
+    away = "if not os.fork():\n    os.setsid()\n    put('pid', str(os.getpid()))\n    while True: pass\n"
+    text = (
+        f"def put(name, text):\n    open('new', 'w').write(text)\n    os.rename('new', name)\n"
+        f"workflow = {_BUILD}\n{away if sys.platform == 'linux' else alone}\nwhile True: pass\n"
+    )
+    found = read(_program(tmp_path, text), mode="build", stop=_UpWhen(tmp_path / "pid"))
     assert len(found.workflow.nodes) == 2
     assert any("time limit" in e.text for e in found.report.entries)
+    state = Path("/proc", (tmp_path / "pid").read_text(encoding="utf-8"), "stat")
+    while sys.platform == "linux" and state.exists() and state.read_text(encoding="utf-8").rpartition(")")[2][1] != "Z":
+        time.sleep(0.01)  # a test that waits for ever has found it
 
 
 def test_nothing_built_within_the_limit(tmp_path: Path) -> None:
-    with pytest.raises(ImportProblem, match="within 1 s"):
-        read(_program(tmp_path, f"while True: pass\nworkflow = {_BUILD}\n"), mode="build", timeout=1)
+    text = f"print('x' * 1000)\nprint('Waiting.', flush=True)\nopen('up', 'w')\nwhile True: pass\nworkflow = {_BUILD}\n"
+    with pytest.raises(ImportProblem, match=r"within 30 s. It printed last: Waiting."):
+        read(_program(tmp_path, text), mode="build", stop=_UpWhen(tmp_path / "up"))
+
+
+def test_a_program_that_is_killed_says_by_what(tmp_path: Path) -> None:
+    text = f"os.kill(os.getpid(), {int(signal.SIGTERM)})\nworkflow = {_BUILD}\n"
+    with pytest.raises(ImportProblem, match=r"SIGTERM|exit code"):
+        read(_program(tmp_path, text), mode="build")
 
 
 def test_a_program_that_fails_says_why(tmp_path: Path) -> None:
@@ -81,6 +114,19 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
 def test_functions_are_offered_main_first() -> None:
     text = f"def inner():\n    return {_BUILD}\ndef other():\n    pass\ndef main():\n    inner()\n"
     assert functions(_HEAD + text) == ("main", "inner")
+
+
+def test_another_function_or_workflow_can_be_chosen(tmp_path: Path) -> None:
+    named = _BUILD.replace("(start_executor=one)", "(start_executor=one, name='{}')")
+    text = f"def main():\n    return 1\n    {_BUILD}\ndef inner():\n    {named.format('A')}\n    {named.format('B')}\n"
+    file = _program(tmp_path, text)
+    with pytest.raises(ImportProblem, match=r"without building") as stopped:
+        read(file, mode="build")
+    assert stopped.value.choices == ("inner",)
+    found = read(file, mode="build", choice="inner")
+    assert (found.workflow.name, found.report.choices) == ("B", ("main", "A"))
+    file.write_text(file.read_text(encoding="utf-8").replace("return 1\n", "inner()\n"), encoding="utf-8")
+    assert read(file, mode="build", choice="A").workflow.name == "A"
 
 
 def test_two_lambdas_on_one_line_are_told_apart(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ class ImportDialog(QDialog):
     def _refuse(self, problem: ImportProblem) -> None:
         self._show(None)
         self.said.setText(str(problem))
+        self._offer(problem.choices)
         if isinstance(problem, Refused):
             self.rows.show(rows_of(problem.report))
 
