@@ -106,7 +106,7 @@ def _unknown(text: str) -> ImportProblem:
             reading.json_of(text)
         except ImportProblem as problem:
             return problem
-    elif not re.search(r"^\s*(?:import|from|def|class)\s", text, re.MULTILINE):
+    elif not re.search(r"^\s*(?:(?:import|from|def|class)\s|\"\"\")", text, re.MULTILINE):
         try:
             reading.yaml_of(text)
         except ImportProblem as problem:

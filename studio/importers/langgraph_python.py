@@ -49,12 +49,12 @@ def read(detected: Detected, path: Path | None) -> Draft:
         graphs = _graphs(reading)
     if not graphs:
         raise ImportProblem("No StateGraph is built in this file.", "Choose the file that calls add_node and add_edge.")
-    draft = _Graph(reading, graphs[0]).draft()
-    for other in graphs[1:]:
-        draft.choices.append(other.name)
-        draft.note(
-            "not_selected", other.name or f"line {other.line}", "The file builds this graph too; it was not imported."
-        )
+    names = [g.name or f"graph in line {g.line}" for g in graphs]
+    taken = names.index(detected.choice) if detected.choice in names else 0
+    draft = _Graph(reading, graphs[taken]).draft()
+    for name in (n for i, n in enumerate(names) if i != taken):
+        draft.choices.append(name)
+        draft.note("not_selected", name, "The file builds this graph too; it was not imported.")
     return draft
 
 

@@ -59,9 +59,12 @@ def read(detected: Detected, path: Path | None) -> Draft:
     if not built:
         message = "No workflow is built in this file."
         raise ImportProblem(message, "Choose the file that calls WorkflowBuilder or an orchestration builder.")
-    draft = WorkflowReading(reading, built[0]).draft()
-    for other in built[1:]:
-        name = other.name or string(other.kwargs.get("name")) or f"workflow in line {other.line}"
+    names = [w.name or string(w.kwargs.get("name")) or f"workflow in line {w.line}" for w in built]
+    taken = names.index(detected.choice) if detected.choice in names else 0
+    draft = WorkflowReading(reading, built[taken]).draft()
+    for name, other in zip(names, built, strict=True):
+        if other is built[taken]:
+            continue
         draft.choices.append(name)
         draft.note("not_selected", name, "The file builds this workflow too; it was not imported.", line=other.line)
     return draft

@@ -45,7 +45,7 @@ def _meant(node: Node, joins: bool, goes_on: bool) -> Node:
         case "input" | "switch":
             return node.model_copy(update={"kind": "pass"})
         case "end":
-            return FunctionNode(**named, accepts="any", sends="", body="")
+            return FunctionNode(**named, accepts="any", sends="", body="pass")
         case "output" if text in ("", "{text}"):
             return FunctionNode(**named, sends="text" if goes_on else "", yields="text", body="result = data")
         case "output" if text is not None and "{" not in text:

@@ -30,6 +30,8 @@ _LOOKS = (
 )
 _REFERENCE = re.compile(r"\$\{[^}]*\}|=?\s*Env\.\w+|\{\{.*\}\}|\{[A-Za-z_.]+\}|\$[A-Za-z_]\w*|=.*", re.DOTALL)
 MASK = "•••"
+_SHORT = 8
+"""Letters of a secret that may be a part of other words, and of ids: only the whole word is it."""
 
 
 def is_secret_name(name: str, value: object = None) -> bool:
@@ -91,10 +93,14 @@ def without(text: str, secrets: set[str]) -> str:
     """The text with every secret replaced; the longest first."""
     for secret in sorted(secrets, key=len, reverse=True):
         if secret in text:
-            text = text.replace(secret, MASK)
+            text = _word(secret).sub(MASK, text) if len(secret) < _SHORT else text.replace(secret, MASK)
     for pattern in _LOOKS:
         text = pattern.sub(MASK, text)
     return text
+
+
+def _word(secret: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(secret)}(?!\w)")
 
 
 def scrubbed(value: Any, secrets: set[str]) -> Any:

@@ -174,3 +174,48 @@ def test_what_has_no_name_is_called_as_its_file(tmp_path: Path) -> None:
     file.write_bytes((Path(__file__).parent / "samples" / "flowise" / "01_two_models.json").read_bytes())
     assert read(file).workflow.name == "two models"
     assert read(file.read_text(encoding="utf-8")).workflow.name == "Imported workflow"
+
+
+_TWO = {
+    "maf": """from agent_framework import WorkflowBuilder, WorkflowContext, executor
+
+@executor(id="one")
+async def one(text: str, ctx: WorkflowContext[str]) -> None: ...
+
+@executor(id="two")
+async def two(text: str, ctx: WorkflowContext[str]) -> None: ...
+
+first = WorkflowBuilder(start_executor=one).build()
+second = WorkflowBuilder(start_executor=two).build()
+""",
+    "langgraph": """from langgraph.graph import START, StateGraph
+
+def one(state): ...
+def two(state): ...
+
+first = StateGraph(dict)
+first.add_node("one", one)
+first.add_edge(START, "one")
+second = StateGraph(dict)
+second.add_node("two", two)
+second.add_edge(START, "two")
+""",
+}
+
+
+@pytest.mark.parametrize("source", _TWO.values(), ids=_TWO)
+def test_another_workflow_of_the_file_can_be_chosen(source: str) -> None:
+    found = read(source)
+    assert ([n.id for n in found.workflow.nodes], len(found.report.choices)) == (["one"], 1)
+    other = read(source, choice=found.report.choices[0])
+    assert [n.id for n in other.workflow.nodes] == ["two"]
+    assert len(other.report.choices) == 1
+
+
+def test_a_short_key_is_taken_out_as_a_word_and_no_id_changes() -> None:
+    assert secrets.scrubbed({"set_idle": "idle, idle_1"}, {"idle"}) == {"set_idle": f"{secrets.MASK}, idle_1"}
+
+
+def test_python_without_imports_is_not_said_to_be_bad_yaml() -> None:
+    with pytest.raises(ImportProblem, match="format of the file is not known"):
+        read('"""Words: of a module.\n\n  and: more\n"""\nx = 1\n')

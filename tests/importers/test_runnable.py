@@ -32,6 +32,7 @@ def test_what_only_passes_on(kind: str) -> None:
 def test_an_end_takes_and_sends_nothing() -> None:
     found = one("end")
     assert (found.kind, found.sends, found.yields, found.accepts) == ("function", "", None, "any")
+    assert "no_code" not in {p.code for p in problems(Workflow(start="n", nodes=(found,)))}
 
 
 def test_an_output_yields() -> None:
