@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.cli.exits import DONE, FAILED, LOSSES, Stop, usage
 from studio.files import FileProblem, write_workflow
 from studio.importers import Imported, ImportProblem, Report, in_words, read
-from studio.importers.runnable import runnable
+from studio.importers.opening import opened
 
 _WORDS = {"info": "note", "warn": "warning", "loss": "loss"}
 
@@ -41,7 +41,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _write(found: Imported, path: Path) -> None:
     try:
-        write_workflow(runnable(found.workflow), path)
+        write_workflow(opened(found).workflow, path)
     except FileProblem as problem:
         raise Stop(FAILED, f"{problem.message} {problem.way_out}".strip()) from None
     except OSError as error:

@@ -32,6 +32,8 @@ class Imported:
     before: Workflow | None = None
     edits: tuple[Edit, ...] = ()
     """For our own exports: the document that was exported, and what the code changed in it since."""
+    drawn: bool = False
+    """Whether the positions are those of the source, where its cards have other sizes."""
 
 
 class Refused(ImportProblem):
@@ -57,7 +59,8 @@ def imported(draft: Draft, mode: Literal["static", "build"] = "static") -> Impor
         raise ImportProblem(message, "Please report this with the file.") from None
     if not workflow.nodes:
         raise ImportProblem("There are no steps in this file.", WRONG_FILE)
-    return Imported(_placed(_with_outputs(_loosened(workflow)), draft), report)
+    placed = _placed(_with_outputs(_loosened(workflow)), draft)
+    return Imported(placed, report, drawn=bool(_given(draft)) and not draft.origin_kept)
 
 
 def _find_keys(draft: Draft) -> None:
@@ -327,16 +330,21 @@ def _loose(node: Any, chosen: set[str]) -> Any:
     return node
 
 
+def _given(draft: Draft) -> dict[str, tuple[float, float]]:
+    """The positions of the source; none if all of them are one."""
+    found = {n.id: (n.x, n.y) for n in draft.nodes.values() if n.x is not None and n.y is not None}
+    return found if draft.placed and (len(set(found.values())) > 1 or len(found) == 1) else {}
+
+
 def _placed(workflow: Workflow, draft: Draft) -> Workflow:
     """Positions of the source where it has them, else a layout; what has none in a placed source is marked."""
-    given = {n.id: (n.x, n.y) for n in draft.nodes.values() if n.x is not None and n.y is not None}
-    useful = draft.placed and bool(given) and (len(set(given.values())) > 1 or len(given) == 1)
+    given = _given(draft)
     made = dict(arrange(workflow))
-    if useful:
-        left = 0.0 if draft.origin_kept else min(x for x, _ in given.values() if x is not None)
-        top = 0.0 if draft.origin_kept else min(y for _, y in given.values() if y is not None)
+    if given:
+        left = 0.0 if draft.origin_kept else min(x for x, _ in given.values())
+        top = 0.0 if draft.origin_kept else min(y for _, y in given.values())
         for item, (x, y) in given.items():
-            made[item] = Place(x=(x or 0) - left, y=(y or 0) - top)
+            made[item] = Place(x=x - left, y=y - top)
         for node in workflow.nodes:
             if node.id not in given:
                 old = made.get(node.id, Place(x=0, y=0))

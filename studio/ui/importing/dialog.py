@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QProgressBar, Q
 from studio.document.model import Workflow
 from studio.importers import Imported, ImportProblem, Refused, in_words, read
 from studio.importers.detection import NAMES
+from studio.importers.opening import opened
 from studio.importers.registry import BUILDERS
 from studio.ui.importing.entries import ReportRows, rows_of
 from studio.ui.text import tr
@@ -93,10 +95,10 @@ class ImportDialog(QDialog):
         mode = "build" if self.build.isChecked() else "static"
         try:
             found = await asyncio.to_thread(
-                read,
+                _read_to_open,
                 self._file,
                 self.kind.currentData(),
-                mode,  # type: ignore[arg-type]
+                mode,
                 interpreter=self.interpreter.text().strip() or None,
                 timeout=BUILD_SECONDS,
                 choice=self.choice.currentData(),
@@ -227,6 +229,10 @@ class ImportDialog(QDialog):
         if (found := self._found) is not None:
             self.accept()  # first: what is opened may ask in a dialog of its own
             self.taken.emit(found)
+
+
+def _read_to_open(*given: Any, **options: Any) -> Imported:
+    return opened(read(*given, **options))
 
 
 class _Preview(QWidget):

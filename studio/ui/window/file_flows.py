@@ -22,7 +22,6 @@ from studio.document.model import SubWorkflowNode, Workflow
 from studio.files import FileProblem, Recovery, Stamp, read_stamped, write_workflow
 from studio.files.embedding import PICTURES
 from studio.importers import Imported
-from studio.importers.runnable import runnable
 from studio.settings import recent, trust
 from studio.settings.places import resource
 from studio.ui.dialogs.file_dialogs import SUFFIX, choose_bundle, choose_target, choose_workflows, is_bundle
@@ -116,10 +115,10 @@ class FileFlows(QObject):
         return page
 
     def new_from_import(self, found: Imported) -> None:
-        """What an import made, not saved yet. What was changed in an export since is one step to look at and undo: in
-        the open document that was exported, if it is there as it was, else in a new one."""
+        """What an import made, as it is to be opened, not saved yet. What was changed in an export since is one step to
+        look at and undo: in the open document that was exported, if it is there as it was, else in a new one."""
         if found.before is None:
-            self._show(runnable(found.workflow).model_copy(update={"id": uuid4().hex}), None)
+            self._show(found.workflow.model_copy(update={"id": uuid4().hex}), None)
             return
         open_now = (page for page in self.documents() if page.workspace.document.workflow == found.before)
         page = next(open_now, None)

@@ -1,0 +1,17 @@
+"""What a reader found, as it is opened and written: its steps run where they mean the same, its cards have room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from studio.importers.finish import Imported
+from studio.importers.runnable import runnable
+from studio.importers.spacing import spaced
+
+
+def opened(found: Imported) -> Imported:
+    """The import with the workflow that is to be opened; one of our own exports stays as it is."""
+    if found.before is not None:
+        return found
+    workflow = runnable(found.workflow)
+    return replace(found, workflow=spaced(workflow) if found.drawn else workflow)
