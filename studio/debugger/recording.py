@@ -15,6 +15,8 @@ from studio.agents.messages import (
     ApprovalRequest,
     ApprovalResponse,
     Message,
+    ToolCall,
+    ToolResult,
 )
 from studio.assembly.texts import part_text
 from studio.checkpoints import PendingRequest
@@ -99,16 +101,16 @@ class Recorder:
         self._asked: dict[tuple[str, str], tuple[float, tuple[Message, ...]]] = {}
         self._tools: dict[tuple[str, str], tuple[str, str]] = {}
         self._answering = False
+        """Answers that follow were given with the last one: the run has not started again since."""
 
     def fold(self, event: ev.Event) -> None:
         """Takes the next event."""
-        if not isinstance(event, ev.RequestAnswered):
-            self._answering = False
         handler = _FOLDS.get(type(event))
         if handler is not None:
             handler(self, event)
 
     def _run_started(self, event: ev.RunStarted) -> None:
+        self._answering = False
         if event.kind == "input":
             self.recording.input = event.data
 
@@ -325,7 +327,8 @@ class Tape:
         found: dict[str, Any] = {}
         batch = self._answers.popleft()
         for node, value in batch:
-            request = next((r for r in waiting if r.node == node and r.id not in found), None)
+            of_node = [r for r in waiting if r.node == node and r.id not in found]
+            request = min(of_node, key=lambda r: _distance(value, r.data), default=None)
             if request is not None:
                 found[request.id] = _bound(value, request)
         return found
@@ -361,6 +364,19 @@ def _without_ids(data: Any) -> Any:
         case list() | tuple():
             return [_without_ids(item) for item in data]
     return data
+
+
+def _distance(value: Any, asked: Any) -> int:
+    """How far a recorded answer is from a request, where a node has several: 0 for the call that it was given to."""
+    call = asked.call if isinstance(asked, ApprovalRequest) else asked
+    match value:
+        case ApprovalResponse():
+            fits, id = isinstance(asked, ApprovalRequest), value.call.call_id
+        case ToolResult():
+            fits, id = isinstance(asked, ToolCall), value.call_id
+        case _:
+            return int(isinstance(call, ToolCall))
+    return 2 if not fits else int(call.call_id != id)
 
 
 def _bound(value: Any, request: PendingRequest) -> Any:

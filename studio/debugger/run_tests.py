@@ -88,7 +88,7 @@ def made_from(
             ]
             for path, tools in recording.tools.items()
         },
-        [[_answered(node, value) for node, value in batch] for batch in recording.answers],
+        [[_answered(node, value, recording) for node, value in batch] for batch in recording.answers],
         expect,
         {path: plain(pin.value) for path, pin in overrides.pins.items()},
         sorted(overrides.muted),
@@ -172,10 +172,19 @@ def _call(reply: Mapping[str, Any] | str) -> RecordedCall:
     return RecordedCall(None, made, asked=str(reply.get("asked", ""))[:ASKED])
 
 
-def _answered(node: str, value: Any) -> dict[str, Any]:
-    """An answer of a person; one to an approval names the tool, for a node may ask for several at once."""
-    tool = {"tool": value.call.name} if isinstance(value, ApprovalResponse) else {}
-    return {"node": node, **tool, "value": _answer(value)}
+def _answered(node: str, value: Any, recording: Recording) -> dict[str, Any]:
+    """An answer of a person; one to an approval or a call names the tool, for a node may ask for several at once."""
+    name = value.call.name if isinstance(value, ApprovalResponse) else ""
+    if isinstance(value, ToolResult):
+        name = _name_of_call(node, value.call_id, recording)
+    return {"node": node, **({"tool": name} if name else {}), "value": _answer(value)}
+
+
+def _name_of_call(node: str, call: str, recording: Recording) -> str:
+    """The tool of a call that a model of the node, or inside of it, made; "" if the recording has none."""
+    made = [c for path, calls in recording.calls.items() if path.split("/")[0] == node for c in calls]
+    parts = [part for one in made for message in one.reply.messages for part in message.parts]
+    return next((p.name for p in reversed(parts) if isinstance(p, ToolCall) and p.call_id == call), "")
 
 
 def _answer(value: Any) -> Any:

@@ -16,6 +16,7 @@ from studio.agents.messages import (
     ApprovalResponse,
     Message,
     ToolCall,
+    ToolResult,
     Usage,
     assistant,
     user,
@@ -25,6 +26,7 @@ from studio.assembly.texts import value_text
 from studio.debugger.instrument import ReplayingClient
 from studio.debugger.overrides import Mock, Overrides, Pin
 from studio.debugger.recording import LeftRecording, RecordedCall, Recording, Tape, recorded
+from studio.debugger.run_tests import made_from
 from studio.debugger.session import RunSession
 from studio.debugger.states import RunState
 from studio.engine import AgentHost, Context, FunctionExecutor, Workflow, WorkflowBuilder
@@ -249,6 +251,39 @@ async def test_answers_of_people_are_given_again() -> None:
     bench.events.clear()
     await completed(bench.session(id="again", tape=Tape(recording)))
     assert bench.outputs == ["l+r"]
+
+
+async def test_a_node_that_asks_for_two_things_gets_each_answer_where_it_was_given() -> None:
+    """A call that the caller runs and an approval, given together, in another order than they were asked for."""
+    calls = [{"id": "c1", "tool": "ask", "arguments": {}}, {"id": "c2", "tool": "mail", "arguments": {}}]
+    client = ScriptedClient([{"calls": calls}, "done"])
+
+    async def mail(_arguments: dict[str, Any]) -> str:
+        return "mailed"
+
+    tools = (Tool("ask", "", {"type": "object"}), Tool("mail", "", {"type": "object"}, mail, "always"))
+    bench = Bench(lambda: chain(host("clerk", client, *tools), end()))
+    session = bench.session()
+    session.run()
+    await until(lambda: session.state is S.WAITING)
+    asked = {type(r.data): r for r in session.requests}
+    request = asked[ApprovalRequest]
+    approved = ApprovalResponse(request.data.id, True, request.data.call)
+    session.answer({request.id: approved, asked[ToolCall].id: ToolResult("c1", "by Friday")})
+    await session.ended()
+    recording = recorded(bench.events)
+    assert [[type(value) for _node, value in batch] for batch in recording.answers] == [[ApprovalResponse, ToolResult]]
+    made = made_from(recording, "t", "t.workflow.json", "go", [])
+    assert made.answers == [
+        [
+            {"node": "clerk", "tool": "mail", "value": True},
+            {"node": "clerk", "tool": "ask", "value": "by Friday"},
+        ]
+    ]
+    steps, bench.events[:] = len(bench.kinds(ev.SuperstepStarted)), []
+    tape = Tape(recording)
+    await completed(bench.session(id="again", tape=tape))
+    assert (len(bench.kinds(ev.SuperstepStarted)), len(client.requests), tape.left) == (steps, 2, {})
 
 
 async def test_the_speed_stretches_what_the_model_took() -> None:
