@@ -69,7 +69,8 @@ class BatchModel(QObject):
         self.path, self.problem, self.rows, self._batch = path, "", [], None
         try:
             self.rows = await asyncio.to_thread(read_table, path)
-            done = await asyncio.to_thread(done_before, path.with_suffix(RESULTS), self.rows)
+            workflow = self._services.document().id
+            done = await asyncio.to_thread(done_before, path.with_suffix(RESULTS), self.rows, workflow)
             self._batch = Batch(self.rows, self._run, self._told, done=done)
         except TableProblem as problem:
             self.problem = str(problem)
@@ -77,15 +78,25 @@ class BatchModel(QObject):
             self.problem = f"{path.name} cannot be read: {error.strerror or error}."
         self.changed.emit()
 
-    def start(self, *, parallel: int = 4, max_cost: float | None = None) -> None:
-        """Runs every row that is not completed."""
-        if self.running or self._batch is None:
+    def start(self, *, parallel: int = 4, max_cost: float | None = None, again: bool = False) -> None:
+        """Runs every row that is not completed; ``again``: all rows, and the results so far are gone."""
+        if self.running or self._batch is None or (again and not self._forget()):
             return
-        kept = {n: r for n, r in self._batch.results.items() if r.state == "completed"}
+        kept = {n: r for n, r in self._batch.results.items() if r.state == "completed" and not again}
         self._batch = Batch(self.rows, self._run, self._told, parallel=parallel, max_cost=max_cost, done=kept)
         self.running, self.problem = True, ""
         self._tasks.turn(self._drive)
         self.changed.emit()
+
+    def _forget(self) -> bool:
+        """Takes away what an earlier batch wrote; False if that is not possible."""
+        try:
+            if self.output is not None and self.keeps_results:
+                self.output.unlink(missing_ok=True)
+        except OSError as error:
+            self._fail(f"The results cannot be written: {error.strerror or error}.")
+            return False
+        return True
 
     async def _drive(self) -> None:
         assert self._batch is not None
@@ -119,7 +130,7 @@ class BatchModel(QObject):
     def _told(self, result: RowResult) -> None:
         if self.output is not None and self.keeps_results:
             with self.output.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
+                file.write(json.dumps(result.to_json(self._services.document().id), ensure_ascii=False) + "\n")
         self.changed.emit()
 
     def _fail(self, sentence: str) -> None:

@@ -49,11 +49,11 @@ async def _run(options: argparse.Namespace, workflow: Workflow, path: Path, rows
     )
     folder, codec = path.absolute().parent, Codec()
     try:
-        done = {} if options.again else done_before(output, rows)
+        done = {} if options.again else done_before(output, rows, workflow.id)
         with output.open("w" if options.again else "a", encoding="utf-8") as file:
 
             def told(result: RowResult) -> None:
-                file.write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
+                file.write(json.dumps(result.to_json(workflow.id), ensure_ascii=False) + "\n")
                 file.flush()
                 print(_line(result), file=sys.stderr)
 

@@ -43,11 +43,12 @@ class RowResult:
     seconds: float = 0.0
     name: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """A line of the results."""
+    def to_json(self, workflow: str) -> dict[str, Any]:
+        """A line of the results; ``workflow``: the id of what was run, for several may share a table."""
         return {
-            "row": self.number, "name": self.name, "state": self.state, "input": self.input, "output": self.output,
-            "failure": self.failure, "tokens": self.tokens, "cost": self.cost, "seconds": round(self.seconds, 3),
+            "workflow": workflow, "row": self.number, "name": self.name, "state": self.state, "input": self.input,
+            "output": self.output, "failure": self.failure, "tokens": self.tokens, "cost": self.cost,
+            "seconds": round(self.seconds, 3),
         }  # fmt: skip
 
 
@@ -104,9 +105,9 @@ def _name(item: Any) -> str:
     return str(item.get("name") or item.get("id") or "") if isinstance(item, Mapping) else ""
 
 
-def done_before(path: Path, rows: Sequence[Row]) -> dict[int, RowResult]:
-    """What an earlier batch has completed already, for rows whose input is still the same. A torn last line is left
-    out: the program was killed while it wrote."""
+def done_before(path: Path, rows: Sequence[Row], workflow: str) -> dict[int, RowResult]:
+    """What an earlier batch of this workflow (its id) has completed already, for rows whose input is still the same.
+    A torn last line is left out: the program was killed while it wrote."""
     found: dict[int, RowResult] = {}
     inputs = {row.number: row.input for row in rows}
     if not path.exists():
@@ -115,7 +116,8 @@ def done_before(path: Path, rows: Sequence[Row]) -> dict[int, RowResult]:
         try:
             kept = json.loads(line)
             number = kept["row"]
-            if kept["state"] == "completed" and number in inputs and inputs[number] == kept["input"]:
+            same = kept["workflow"] == workflow and number in inputs and inputs[number] == kept["input"]
+            if kept["state"] == "completed" and same:
                 found[number] = RowResult(
                     number, kept["input"], "completed", kept.get("output"), "", int(kept.get("tokens", 0)),
                     float(kept.get("cost", 0)), float(kept.get("seconds", 0)), str(kept.get("name", "")),

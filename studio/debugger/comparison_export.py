@@ -98,7 +98,9 @@ def _totals(comparison: RunComparison) -> str:
 
 
 def _money(cost: float | None) -> str:
-    return "not known" if cost is None else f"${cost:.4f}"
+    if cost is None:
+        return "not known"
+    return f"${cost:.4f}" if cost else "free"
 
 
 def _section(label: str, rows: Sequence[Row], comparison: RunComparison) -> str:

@@ -15,8 +15,11 @@ CostOf = Callable[[str, str, Usage], float | None]
 
 
 def told_cost(_node: str, _model: str, usage: Usage) -> float | None:
-    """What the call itself was told to cost; None: not known, or in several currencies."""
-    amounts = list(usage.cost.amounts.values()) if usage.cost is not None else []
+    """What the call itself was told to cost; None: not known, or in several currencies. Where nothing is paid for, as
+    with the offline model, no price is looked up."""
+    if usage.cost is None:
+        return 0.0
+    amounts = list(usage.cost.amounts.values())
     return float(amounts[0]) if len(amounts) == 1 else None
 
 

@@ -67,6 +67,9 @@ def test_a_batch_is_stopped_and_goes_on(on_loop: OnLoop, tmp_path: Path) -> None
         assert [(r.number, r.state) for r in model.results] == [
             (2, "failed"), (1, "completed"), (3, "completed"), (4, "completed"),
         ]  # fmt: skip
+        model.start(parallel=1, again=True)
+        await until(lambda: not model.running and ran.count("last") == 2, 15)
+        assert ran.count("one") == 2
 
     on_desk(on_loop, lambda: graph(wait), script)
     kept = [json.loads(line) for line in (tmp_path / "rows.results.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -99,7 +99,7 @@ async def test_a_stopped_batch_goes_on_where_it_was(tmp_path: Path) -> None:
 
     def told(result: RowResult) -> None:
         with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(result.to_json()) + "\n")
+            file.write(json.dumps(result.to_json("w")) + "\n")
         if result.number == 2:
             running.cancel()
 
@@ -107,7 +107,7 @@ async def test_a_stopped_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     await asyncio.gather(running, return_exceptions=True)
     with path.open("a", encoding="utf-8") as file:
         file.write('{"row": 5, "sta')  # the program was killed while it wrote
-    done = done_before(path, ROWS)
+    done = done_before(path, ROWS, "w")
     assert list(done) == [1]
     assert (done[1].output, done[1].tokens) == ("out 1", 5)
 
@@ -119,4 +119,5 @@ async def test_a_stopped_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     assert ran == [1, 2, 2, 3, 4, 5, 6]
     assert all(r.state == "completed" for r in results)
     changed: list[Any] = [Row(1, "another input"), *ROWS[1:]]
-    assert done_before(path, changed) == {}
+    assert done_before(path, changed, "w") == {}
+    assert done_before(path, ROWS, "another") == {}, "results of another workflow with the same table"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from studio.agents.cost import Cost
 from studio.agents.messages import Usage, user
 from studio.debugger.run_comparison import Compared, Row, RunComparison, Side, compare
 from studio.debugger.traces import made
 from studio.document.model import AgentNode, DirectEdge, SwitchCase, SwitchEdge, Workflow
 from studio.engine import events as ev
 
+SPENT = Usage(10, 5)
 Step = Sequence[tuple[str, str]]
 """Nodes of a superstep and what they say."""
 
@@ -30,7 +32,9 @@ def drawing(prompt: str = "Write.", writer: str = "writer") -> Workflow:
     )  # fmt: skip
 
 
-def happened(steps: Sequence[Step], *, checkpoints: str, ways: dict[str, str] | None = None) -> list[ev.Event]:
+def happened(
+    steps: Sequence[Step], *, checkpoints: str, ways: dict[str, str] | None = None, usage: Usage = SPENT
+) -> list[ev.Event]:
     """A log: every node makes a model call of 10 + 5 tokens and takes a second."""
     events: list[ev.Event] = [ev.RunStarted(0, "input", "go")]
     t = 0.0
@@ -40,7 +44,7 @@ def happened(steps: Sequence[Step], *, checkpoints: str, ways: dict[str, str] | 
             key = f"{number}.{node}"
             events.append(ev.NodeStarted(t, number, node, key, (), "in"))
             events.append(ev.ModelCallStarted(t, node, key, key, (user("in"),), "m"))
-            events.append(ev.ModelCallFinished(t, node, key, key, Usage(10, 5)))
+            events.append(ev.ModelCallFinished(t, node, key, key, usage))
             events.append(ev.MessageQueued(t, number, f"m{key}", node, None, text, key))
             events.append(ev.StateWritten(t, number, node, "draft", text))
             t += 1
@@ -126,8 +130,10 @@ def test_a_node_with_another_id_is_taken_for_the_same() -> None:
 
 
 def test_parallel_nodes_are_paired_by_node_and_unknown_cost_stays_unknown() -> None:
-    a = happened([[("plan", "p"), ("writer", "one")]], checkpoints="a")
+    no_price = Usage(10, 5, cost=Cost(partial=True, without_price=1))
+    a = happened([[("plan", "p"), ("writer", "one")]], checkpoints="a", usage=no_price)
     b = happened([[("writer", "one"), ("plan", "other")]], checkpoints="b")
+    assert made(b).spent.cost == 0, "the offline model costs nothing"
     trace = made(a)
     assert trace.spent.cost is None
     unknown = Compared(Side("main"), trace, drawing(), {})

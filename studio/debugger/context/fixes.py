@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.debugger.context.items import Finding
-from studio.document.agent_options import Compaction
+from studio.document.agent_options import Compaction, ContextProvider
 from studio.document.commands import set_fields, set_output
 from studio.document.edits import Edit
 from studio.document.model import AgentNode, Node, Workflow
@@ -33,11 +33,26 @@ def fixes(found: Finding, workflow: Workflow) -> tuple[ContextFix, ...]:
 
 
 def _duplicate(workflow: Workflow, node: Node) -> Iterator[ContextFix]:
+    """A node that has its session for itself and still sees things twice is in a loop, or its history holds what others
+    pass on each time: a history that remembers nothing stands in place of the session."""
     yield from _last_reply(workflow, node)
     if isinstance(node, AgentNode) and node.session:
         yield ContextFix(
             "Own session", set_fields(workflow, node.id, {"session": None}), "Give the node a session of its own"
         )
+    elif (
+        isinstance(node, AgentNode) and not _waits(workflow, node) and all(p.kind != "history" for p in node.providers)
+    ):
+        history = ContextProvider(kind="history", store_inputs=False, store_outputs=False)
+        edit = set_fields(workflow, node.id, {"providers": (*node.providers, history)})
+        yield ContextFix("New session per turn", edit, "Begin every turn without history")
+
+
+def _waits(workflow: Workflow, node: AgentNode) -> bool:
+    """Whether a turn may wait for a person: what it asked for must then be in the history when the answer comes."""
+    asking = {tool.name for tool in workflow.tools if tool.approval != "never"}
+    servers = {server.name for server in workflow.mcp_servers if server.approval != "never"}
+    return not asking.isdisjoint(node.tools) or not servers.isdisjoint(node.mcp_servers)
 
 
 def _last_reply(workflow: Workflow, node: Node) -> Iterator[ContextFix]:

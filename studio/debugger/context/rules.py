@@ -32,7 +32,8 @@ def duplicates(run: ContextFolder, record: ContextRecord) -> Iterator[Finding]:
         if doubled:
             name = name_of(run.document, record.node)
             tokens = sum(item.tokens for group in doubled for item in group[1:])
-            where = " and ".join(dict.fromkeys(_place(run, item) for group in doubled for item in group))
+            places = list(dict.fromkeys(_place(run, item) for group in doubled for item in group))
+            where = " and ".join(part for part in (", ".join(places[:-1]), places[-1]) if part)
             text = f"{name} sees {counted(len(doubled), 'message', 'messages')} twice: {where}. "
             text += f"That is about {tokens} tokens, and the model may answer again."
             yield finding("W1", record, text, tuple(item for group in doubled for item in group))

@@ -57,7 +57,10 @@ class BatchWindow(QDialog):
         self.parallel = self._number("4", tr("Runs at the same time"), 44)
         self.max_cost = self._number(tr("no cap"), tr("Cap on cost"), 70)
         self.start = Button(self._theme, tr("Run"), "own:play", "primary")
-        self.start.clicked.connect(self._on_start_clicked)
+        self.start.clicked.connect(lambda: self._begin(again=False))
+        self.again = Button(self._theme, tr("Run all again"), "own:restart")
+        self.again.setToolTip(tr("Also the rows that are completed; their results so far are replaced"))
+        self.again.clicked.connect(lambda: self._begin(again=True))
         self.stop = Button(self._theme, tr("Stop"), "own:stop")
         self.stop.clicked.connect(self._model.stop)
         row.addWidget(self.choose)
@@ -66,6 +69,7 @@ class BatchWindow(QDialog):
             row.addWidget(Label(self._theme, text, "small", "muted"))
             row.addWidget(field)
         row.addWidget(self.stop)
+        row.addWidget(self.again)
         row.addWidget(self.start)
         return row
 
@@ -100,7 +104,10 @@ class BatchWindow(QDialog):
         self.text.set_text(self._sentence())
         self.stop.setVisible(model.running)
         missing = any(r.state != "completed" for r in model.results)
-        self.start.setEnabled(not model.running and missing and self._numbers() is not None)
+        fits = not model.running and self._numbers() is not None
+        self.start.setEnabled(fits and missing)
+        self.again.setVisible(not model.running and any(r.state == "completed" for r in model.results))
+        self.again.setEnabled(fits)
         self.choose.setEnabled(not model.running)
 
     def _sentence(self) -> str:
@@ -143,10 +150,10 @@ class BatchWindow(QDialog):
     def _on_numbers_edited(self, _text: Any) -> None:
         self.refresh()
 
-    def _on_start_clicked(self) -> None:
+    def _begin(self, *, again: bool) -> None:
         numbers = self._numbers()
         if numbers is not None:
-            self._model.start(parallel=numbers[0], max_cost=numbers[1])
+            self._model.start(parallel=numbers[0], max_cost=numbers[1], again=again)
 
     def _on_choose_clicked(self) -> None:
         dialog = QFileDialog(self, tr("Choose a table"), str(self._folder))

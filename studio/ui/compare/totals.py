@@ -98,10 +98,15 @@ def figures(comparison: RunComparison) -> list[tuple[str, str, str, str, bool | 
     delta = f"{'+' if steps > 0 else '−'}{abs(steps)}" if steps else ""
     found.append((tr("Supersteps"), str(a.supersteps), str(b.supersteps), delta, steps < 0 if steps else None))
     found.append((tr("Tokens"), tokens_text(a.tokens), tokens_text(b.tokens), *_percent(a.tokens, b.tokens)))
-    costs = [money_text(c) if c is not None else tr("unknown") for c in (a.cost, b.cost)]
-    found.append((tr("Cost"), costs[0], costs[1], *_percent(a.cost, b.cost)))
+    found.append((tr("Cost"), _cost(a.cost), _cost(b.cost), *_percent(a.cost, b.cost)))
     found.append((tr("Time"), seconds_text(a.seconds), seconds_text(b.seconds), *_percent(a.seconds, b.seconds)))
     return found
+
+
+def _cost(cost: float | None) -> str:
+    if cost is None:
+        return tr("unknown")
+    return money_text(cost) if cost else tr("free")
 
 
 def _percent(a: float | None, b: float | None) -> tuple[str, bool | None]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from studio.agents.agent import Agent
+from studio.agents.messages import user
+from studio.agents.session import Session
+from studio.assembly.pipeline import context_providers
 from studio.debugger.context.fixes import fixes
 from studio.debugger.context.items import Finding
-from studio.document.model import AgentNode, FunctionNode, Workflow
+from studio.document.model import AgentNode, FunctionNode, ToolDecl, Workflow
+
+from tests.fakes.scripted_client import ScriptedClient
 
 
 def found(rule: str, node: str = "a") -> Finding:
@@ -31,6 +37,28 @@ def test_a_duplicate_has_two_ways_out() -> None:
     assert [f.text for f in fixes(found("W1"), workflow)] == ["Use last reply only", "Own session"]
     assert (after(workflow, "W1", 0).context, after(workflow, "W1", 0).session) == ("last_agent", "shared")
     assert (after(workflow, "W1", 1).context, after(workflow, "W1", 1).session) == ("full", None)
+
+
+async def test_a_node_that_has_its_session_for_itself_begins_every_turn_without_history() -> None:
+    workflow = drawing(providers=[{"kind": "text", "text": "Be brief."}])
+    assert [f.text for f in fixes(found("W1"), workflow)] == ["Use last reply only", "New session per turn"]
+    node = after(workflow, "W1", 1)
+    assert [p.kind for p in node.providers] == ["text", "history"]
+    assert len(fixes(found("W1"), workflow.model_copy(update={"nodes": (node,)}))) == 1, "not offered twice"
+
+    client = ScriptedClient(["one", "two"])
+    made = context_providers(node, None, client, None)  # type: ignore[arg-type]
+    agent, session = Agent("a", client, providers=made), Session()
+    for text in ("first", "second"):
+        await agent.run([user(text)], session=session)
+    said = [[(m.role, m.text) for m in request.messages] for request in client.requests]
+    assert said == [[("user", "first")], [("user", "second")]]
+
+
+def test_an_agent_whose_turn_may_wait_keeps_its_history() -> None:
+    asks = ToolDecl(name="mail", approval="always")
+    workflow = drawing(tools=["mail"]).model_copy(update={"tools": (asks,)})
+    assert [f.text for f in fixes(found("W1"), workflow)] == ["Use last reply only"]
 
 
 def test_a_wide_context_is_narrowed_or_compacted() -> None:

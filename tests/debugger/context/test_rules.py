@@ -39,7 +39,7 @@ async def test_w1_two_nodes_with_one_session_and_the_whole_conversation() -> Non
     inspection = await inspected(TWO, WorkflowBuilder(a, name="t").chain([a, b]).build(), "Write about storage.")
     (found,) = of(inspection, "W1")
     assert (found.node, found.severity, len(found.items)) == ("editor", "warning", 4)
-    assert "Editor sees 2 messages twice: in its history and in the conversation that Writer passed on" in found.text
+    assert "Editor sees 2 messages twice: in its history, in the conversation that Writer passed on and" in found.text
     assert found.why
     assert found.fix.startswith("Set the context to last reply only")
 
