@@ -13,6 +13,8 @@ from studio.checkpoints import Checkpoint
 from studio.checkpoints.usage import Weight
 from studio.debugger.forks import remembered
 
+INNER = "sub_workflow"
+"""Where a sub-workflow node saves the checkpoint of the workflow inside."""
 _INSIDE = "internal:"
 
 
@@ -29,13 +31,15 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What a node remembers. ``talk``: the conversation of an agent; ``parts``: names of what it saved; ``collected``:
-    messages that wait for a turn token; ``saved``: everything it saved, as it is."""
+    messages that wait for a turn token; ``saved``: everything it saved, as it is; ``inside``: what the workflow inside a
+    sub-workflow node holds (of no weight of its own)."""
 
     node: str
     talk: tuple[Message, ...] = ()
     parts: tuple[str, ...] = ()
     collected: tuple[Message, ...] = ()
     saved: Mapping[str, Any] = field(default_factory=dict)
+    inside: Details | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,17 @@ def details_of(checkpoint: Checkpoint, weight: Weight, drawing: str) -> Details:
             tuple(key for key, value in state.items() if value),
             _collected(state),
             state,
+            _inside(state),
         )
         for node, state in checkpoint.executors.items()
         if state
     )
     return Details(queued, joins, requests, dict(checkpoint.state), memories, weight, checkpoint.signature, drawing)
+
+
+def _inside(state: Mapping[str, Any]) -> Details | None:
+    inner = state.get(INNER)
+    return details_of(inner, Weight(0, 0), "") if isinstance(inner, Checkpoint) else None
 
 
 def _collected(state: Mapping[str, Any]) -> tuple[Message, ...]:

@@ -23,6 +23,10 @@ def test_details_of_a_checkpoint() -> None:
     assert [(w.source, w.target, w.text) for w in found.queued] == [("writer", "", "go")]
     assert [w.target for w in found.joins] == ["join"]
     assert [(m.node, m.talk, m.parts) for m in found.memories] == [("writer", talk, ("session",))]
+    around = Checkpoint("d", executors={"check": {"sub_workflow": checkpoint}})
+    (outer,) = details_of(around, Weight(3, 4), "").memories
+    assert outer.inside is not None
+    assert (outer.node, outer.inside.state, outer.inside.memories) == ("check", {"score": 6}, found.memories)
     assert (found.state, found.weight, found.signature, found.drawing) == ({"score": 6}, Weight(3, 4), "sig", "print")
 
 

@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QSplitter, QStackedWidget, QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.debugger.details import Details, Waiting
-from studio.document.lines import name_of
+from studio.debugger.details import INNER, Details
+from studio.document.lines import path_names
+from studio.document.model import Workflow
 from studio.ui.state.moments import NOW
 from studio.ui.state.values import Parts, ValueTree, whole
 from studio.ui.text import tr
@@ -54,6 +55,7 @@ class NodesPage(QStackedWidget):
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.text.set_read_only(True)
         self.text.setAccessibleName(tr("Whole value"))
+        self.text.setPlaceholderText(tr("Select a value to read all of it."))
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(1)
@@ -106,26 +108,36 @@ def checkpoint_at(workspace: Workspace, moment: int) -> str | None:
 
 
 def remembered(workspace: Workspace, details: Details) -> dict[str, Any]:
-    """Node -> part -> value, for every node that has something."""
-    workflow = workspace.document.workflow
+    """Node -> part -> value, for every node that has something; the nodes inside a sub-workflow are parts of its node."""
+    return _remembered(workspace.document.workflow, (), details)
+
+
+def _remembered(workflow: Workflow, inside: tuple[str, ...], details: Details) -> dict[str, Any]:
     found: dict[str, dict[str, Any]] = {}
 
+    def name(node: str) -> str:
+        return path_names(workflow, inside, node)[-1]
+
     def of(node: str) -> dict[str, Any]:
-        return found.setdefault(name_of(workflow, node), {})
+        return found.setdefault(name(node), {})
 
     for memory in details.memories:
-        parts = {tr(_PARTS.get(key, key)): value for key, value in memory.saved.items()}
+        parts = {tr(_PARTS.get(key, key)): value for key, value in memory.saved.items() if key != INNER}
         session = memory.saved.get("session")
         if isinstance(session, Mapping) and session.get("messages"):
             of(memory.node)[tr("Conversation")] = tuple(session["messages"])
         of(memory.node).update(parts)
-    for name, waiting in ((tr("Join buffer"), details.joins), (tr("Pending request"), details.requests)):
+        if memory.inside is not None:
+            of(memory.node).update(_of_workflow(workflow, (*inside, memory.node), memory.inside))
+    for part, waiting in ((tr("Join buffer"), details.joins), (tr("Pending request"), details.requests)):
         for one in waiting:
             node = one.target or one.source
-            of(node).setdefault(name, []).append(_waiting(workspace, one))
+            of(node).setdefault(part, []).append({"from": name(one.source), "text": one.text})
     return {node: Parts(parts) for node, parts in found.items() if parts}
 
 
-def _waiting(workspace: Workspace, one: Waiting) -> dict[str, str]:
-    source = name_of(workspace.document.workflow, one.source)
-    return {"from": source, "text": one.text}
+def _of_workflow(workflow: Workflow, inside: tuple[str, ...], details: Details) -> dict[str, Any]:
+    """What a workflow inside holds: its shared state, what is queued, and its nodes."""
+    queued = [{"from": path_names(workflow, inside, one.source)[-1], "text": one.text} for one in details.queued]
+    own = {tr("Shared state inside"): dict(details.state), tr("Queued inside"): queued}
+    return {part: value for part, value in own.items() if value} | _remembered(workflow, inside, details)

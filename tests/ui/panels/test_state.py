@@ -133,12 +133,16 @@ def test_what_nodes_remember(
 ) -> None:
     talk = [user("Two-page brief"), assistant("Three topics.", "Planner")]
     saved = {"cache": (user("next"),), "session": {"id": "s1", "messages": talk, "state": {"round": 2}}}
+    inner = Details((Waiting("q3", "scorer", "", "6"),), (), (), {"rounds": 2}, (), Weight(0, 0), "", "")
     details = Details(
         (),
         (Waiting("q1", "market", "join", "Prices fell"), Waiting("q2", "tech", "join", "Iron-air")),
         (Waiting("r1", "planner", "", "Approve the plan?"),),
         {},
-        (Memory("planner", tuple(talk), ("cache", "session"), (), saved),),
+        (
+            Memory("planner", tuple(talk), ("cache", "session"), (), saved),
+            Memory("writer", saved={"sub_workflow": object()}, inside=inner),
+        ),
         Weight(10, 20),
         "sig",
         "",
@@ -160,13 +164,17 @@ def test_what_nodes_remember(
     qtbot.waitUntil(lambda: panel.nodes.currentIndex() == 1)
     model = panel.nodes.tree.rows
     planner = model.item(0)
-    assert column(model, 0) == ["Planner", "Join"]
+    assert column(model, 0) == ["Planner", "Writer", "Join"]
+    inside = [model.item(1).child(i) for i in range(2)]
+    assert [(part.text(), part.child(0).text()) for part in inside] == [
+        ("Shared state inside", "rounds"), ("Queued inside", "0"),
+    ]  # fmt: skip
     assert [planner.child(i).text() for i in range(planner.rowCount())] == [
         "Conversation", "Cache: messages for the next turn", "Session", "Pending request",
     ]  # fmt: skip
     assert [planner.child(0).child(i).text() for i in range(2)] == ["0 user", "1 assistant"]
     assert planner.child(0).child(1, 1).text() == "Three topics."
-    join = model.item(1).child(0)
+    join = model.item(2).child(0)
     assert (join.text(), join.rowCount()) == ("Join buffer", 2)
     panel.nodes.tree.setCurrentIndex(planner.child(0).child(1).index())
     assert panel.nodes.text.toPlainText() == "Three topics."
