@@ -31,7 +31,7 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What a node remembers. ``talk``: the conversation of an agent; ``parts``: names of what it saved; ``collected``:
-    messages that wait for a turn token; ``saved``: everything it saved, as it is; ``inside``: what the workflow inside a
+    messages that wait for a turn token; ``saved``: everything it saved, as it is; ``inside``: what the workflow in a
     sub-workflow node holds (of no weight of its own)."""
 
     node: str

@@ -102,6 +102,10 @@ class ContextPanel(Panel):
         self.prompt_button.clicked.connect(self._show_call)
         self.calls.activated.connect(self._on_calls_activated)
         self.state = Label(self.theme, "", "small", "muted")
+        self.elsewhere = Button(self.theme, "", "triangle-alert", "plain", small=True)
+        self.elsewhere.setToolTip(tr("Go to the next invocation with a warning"))
+        self.elsewhere.clicked.connect(self._on_elsewhere_clicked)
+        self.elsewhere.hide()
         self.search = SearchField(self.theme, tr("Who has this fact?"))
         self.search.setFixedWidth(220)
         self.search.textChanged.connect(self._on_search_text_changed)
@@ -113,7 +117,7 @@ class ContextPanel(Panel):
         self.export_button.setAccessibleName(tr("Export as JSON"))
         self.export_button.setToolTip(tr("Export as JSON"))
         self.export_button.clicked.connect(self._ask_target)
-        left: tuple[QWidget, ...] = (self.box, self.calls, self.prompt_button, self.state)
+        left: tuple[QWidget, ...] = (self.box, self.calls, self.prompt_button, self.state, self.elsewhere)
         right: tuple[QWidget, ...] = (self.search, self.origin_button, self.compare_button, self.export_button)
         for widget in left:
             bar.addWidget(widget)
@@ -231,7 +235,10 @@ class ContextPanel(Panel):
         waiting = sum(request in model.inspection.run.pending for request in record.asked)
         state = counted(waiting, tr("waiting for 1 answer"), tr("waiting for {count} answers")) if waiting else ""
         self.state.setText(" · ".join(part for part in (state, self._partial_words()) if part))
-        found = [f for f in model.findings if f.invocation == record.invocation or (not f.invocation and not f.node)]
+        found = [f for f in model.findings if f.invocation in ("", record.invocation)]
+        others = sum(f.severity != "info" and f not in found for f in model.findings)
+        self.elsewhere.setText(counted(others, tr("1 warning elsewhere"), tr("{count} warnings elsewhere")))
+        self.elsewhere.setVisible(bool(others))
         self.warnings.show_findings(found, name_of(model.inspection.run.document, record.node), self._fixes)
         self._show_columns()
         self._show_strip(record)
@@ -320,6 +327,21 @@ class ContextPanel(Panel):
 
     def _on_box_activated(self, index: int) -> None:
         self.show_invocation(str(self.box.itemData(index)))
+        self._reveal_shown()
+
+    def _on_elsewhere_clicked(self) -> None:
+        """The next invocation, around the end, that an error or a warning is about."""
+        if self.model is None or self.record is None:
+            return
+        warned = {f.invocation for f in self.model.findings if f.severity != "info"}
+        keys = list(self.model.inspection.run.records)
+        at = keys.index(self.record.invocation) + 1
+        found = next((key for key in keys[at:] + keys[:at] if key in warned), None)
+        if found is not None:
+            self.show_invocation(found)
+            self._reveal_shown()
+
+    def _reveal_shown(self) -> None:
         if self.workspace is not None and self.record is not None:
             self.workspace.selection.reveal(_top(self.record))
 

@@ -190,6 +190,9 @@ class RequestsPanel(Panel):
         self._ready = Label(self.theme, "", "body", "muted")
         row.addWidget(self._ready)
         row.addStretch(1)
+        self.cancel = Button(self.theme, "", kind="plain")
+        self.cancel.clicked.connect(self._on_cancel_clicked)
+        row.addWidget(self.cancel)
         return footer
 
     def _add(self, card: RequestCard) -> None:
@@ -241,6 +244,7 @@ class RequestsPanel(Panel):
         over = self._is_over()
         self.send.setText(tr("Ask again") if over else tr("Send answers"))
         self._ready.setVisible(not over)
+        self._show_cancel(over=over)
         if over and self.workspace is not None:
             allowed, why = self.workspace.run.can("retry")
             self.send.setEnabled(allowed)
@@ -250,6 +254,28 @@ class RequestsPanel(Panel):
         self._ready.setText(tr("{ready} of {total} ready").format(ready=ready, total=total))
         self.send.setEnabled(ready > 0)
         self.send.setToolTip("" if ready else tr("Answer a request first"))
+
+    def _show_cancel(self, *, over: bool) -> None:
+        texts = {1: tr("Cancel…"), 2: tr("Cancel both…")}
+        self.cancel.setText(texts.get(len(self.cards), tr("Cancel all…")))
+        self.cancel.setVisible(not over)
+        allowed, why = self.workspace.run.can("stop") if self.workspace is not None else (False, "")
+        self.cancel.setEnabled(allowed)
+        self.cancel.setToolTip(tr("End the run without an answer") if allowed else why)
+
+    def _on_cancel_clicked(self) -> None:
+        from studio.ui.dialogs.messages import Choice, ask
+
+        detail = tr("What the nodes did so far is kept: the run can ask again from its last checkpoint.")
+        choices = [
+            Choice(tr("End the run"), self._end_run),
+            Choice(tr("Keep waiting"), self.setFocus, default=True, cancels=True),
+        ]
+        ask(self.theme, self, tr("End the run without an answer?"), detail, choices)
+
+    def _end_run(self) -> None:
+        if self.workspace is not None:
+            self.workspace.run.stop()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
         if update.requests or update.everything or update.checkpoints:

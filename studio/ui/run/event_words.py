@@ -6,13 +6,17 @@ import dataclasses
 import re
 from collections.abc import Callable
 
+from studio.assembly.texts import value_text
 from studio.bridge.node_event_words import node_event_words
 from studio.engine import events as ev
+from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
 from studio.ui.widgets.sources import counted, usage_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONGEST = 600
+_START = "internal:"
 _QUIET = ("t", "node", "superstep", "inside", "invocation")
 
 
@@ -36,7 +40,29 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
             reason = f" ({event.reason.replace('_', ' ')})" if event.reason else ""
             return f"{word} {name(event.target)}{reason}"
         case ev.StateWritten():
-            return f"{event.key} = {event.value!r}"
+            return f"{event.key} = {_said(event.value)}"
+        case ev.NodeStarted():
+            names = ", ".join(name(source.removeprefix(_START)) for source in event.sources)
+            return " · ".join(word for word in (tr("from {names}").format(names=names) if names else "",
+                                                _said(event.data)) if word)  # fmt: skip
+        case ev.NodeFinished():
+            return " · ".join(filter(None, map(_said, event.data)))
+        case ev.MessageQueued():
+            to = tr("to {name}").format(name=name(event.target)) if event.target else ""
+            return " · ".join(word for word in (event.purpose, to, _said(event.data)) if word)
+        case ev.OutputYielded():
+            text = _said(event.data)
+            return tr("intermediate · {text}").format(text=text) if event.intermediate else text
+        case ev.RunStarted():
+            return " · ".join(word for word in (tr(event.kind), _said(event.data)) if word)
+        case ev.RequestRaised():
+            return _said(event.data)
+        case ev.RequestAnswered():
+            return _said(event.value)
+        case ev.SuperstepStarted() | ev.SuperstepFinished():
+            return str(event.superstep)
+        case ev.CheckpointSaved():
+            return f"{tr(event.kind)} · {size_text(event.bytes)}"
         case ev.ToolStarted():
             return f"{event.call.name}({event.call.arguments})"
         case ev.ModelCallStarted():
@@ -60,3 +86,8 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
         if field.name not in _QUIET and value not in (None, "", ()):
             parts.append(f"{field.name} {str(value)[:160]}")
     return " · ".join(parts)
+
+
+def _said(value: object) -> str:
+    """A value as the message list shows it."""
+    return value_text(value)[:_LONGEST]

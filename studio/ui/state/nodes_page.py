@@ -108,7 +108,7 @@ def checkpoint_at(workspace: Workspace, moment: int) -> str | None:
 
 
 def remembered(workspace: Workspace, details: Details) -> dict[str, Any]:
-    """Node -> part -> value, for every node that has something; the nodes inside a sub-workflow are parts of its node."""
+    """Node -> part -> value, for every node that has something; nodes inside a sub-workflow are parts of its node."""
     return _remembered(workspace.document.workflow, (), details)
 
 

@@ -51,6 +51,9 @@ class FakeRun(RunModel):
     def apply_drawing(self) -> None:
         self.calls.append(("apply_drawing",))
 
+    def stop(self) -> None:
+        self.calls.append(("stop",))
+
     def retry(self) -> None:
         self.calls.append(("retry",))
 

@@ -93,6 +93,11 @@ def test_another_invocation_reveals_its_node(panel: ContextPanel, workspace: Wor
     assert shown(panel, 2) == [("Conversation", "as it was given", [QUESTION.text])]
     assert not panel.warnings.isVisible()
     assert workspace.selection.items == ("planner",)
+    assert panel.elsewhere.text() == "1 warning elsewhere"
+    panel.elsewhere.click()
+    assert workspace.selection.items == ("market",)
+    assert panel.warnings.isVisible()
+    assert not panel.elsewhere.isVisible()
 
 
 def test_the_node_that_is_selected_on_the_canvas_is_followed(panel: ContextPanel, workspace: Workspace) -> None:
@@ -168,7 +173,7 @@ def test_muting_is_kept_for_the_workflow(panel: ContextPanel, qtbot: QtBot, work
 
 def test_the_fix_is_one_step_of_the_document(panel: ContextPanel, workspace: Workspace) -> None:
     assert panel.warnings.fix.text() == "Use last reply only"
-    assert not panel.warnings.other_fix.isVisible()
+    assert panel.warnings.other_fix.text() == "New session per turn"
     edit = set_fields(workspace.document.workflow, "market", {"session": "shared"})
     workspace.document.execute(edit, "Share a session")
     panel.refresh()
@@ -176,12 +181,12 @@ def test_the_fix_is_one_step_of_the_document(panel: ContextPanel, workspace: Wor
     panel.warnings.other_fix.click()
     market = workspace.document.workflow.node("market")
     assert isinstance(market, AgentNode)
-    assert (market.session, panel.warnings.other_fix.isVisible()) == (None, False)
+    assert (market.session, panel.warnings.other_fix.text()) == (None, "New session per turn")
     panel.warnings.fix.click()
     node = workspace.document.workflow.node("market")
     assert isinstance(node, AgentNode)
     assert node.context == "last_agent"
-    assert not panel.warnings.fix.isVisible()
+    assert (panel.warnings.fix.text(), panel.warnings.other_fix.isVisible()) == ("New session per turn", False)
     workspace.document.undo_stack.undo()
     assert workspace.document.workflow.node("market") == node.model_copy(update={"context": "full"})
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
 from studio.bridge.request_views import last_approved
@@ -395,8 +396,15 @@ def test_after_a_stop_the_form_says_so_and_asks_again(show: Show, run: FakeRun, 
     run.state = RunState.WAITING
     run.tell(requests=True)
     qtbot.keyClicks(panel.cards["r1"].field.editor, "Yes")
+    assert panel.cancel.text() == "Cancel…"
+    panel.cancel.click()
+    (question_asked,) = panel.findChildren(QMessageBox)
+    next(b for b in question_asked.buttons() if b.text() == "End the run").click()
+    qtbot.waitUntil(lambda: run.calls == [("stop",)])
+    run.calls.clear()
     run.state = RunState.CANCELLED
     run.state_changed.emit()
+    assert panel.cancel.isHidden()
     assert panel._intro.plain.startswith("The run ended before your answer.")
     assert panel.send.text() == "Ask again"
     panel.send.click()

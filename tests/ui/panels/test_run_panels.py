@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from studio.agents.messages import AgentUpdate, ToolCall
+from studio.agents.messages import AgentUpdate, ToolCall, assistant
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.run_views import (
@@ -380,11 +380,20 @@ def test_events_are_listed_without_tokens(show: Show, workspace: Workspace, run:
     run.events = [ev.SuperstepStarted(0.0, 1), ev.TokensArrived(0.1, "writer", "i1", "Hello")]
     panel = show(EventsPanel)
     assert panel.model.rowCount() == 1
-    run.events.append(ev.NodeFailed(0.2, 1, "writer", "i1", "ValueError", "no number"))
-    run.tell(events=1)
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    run.events += [
+        ev.NodeFailed(0.2, 1, "writer", "i1", "ValueError", "no number"),
+        ev.NodeStarted(0.3, 2, "publisher", "i2", ("writer",), assistant("A draft.")),
+        ev.OutputYielded(0.4, 2, "publisher", "i2", {"score": 8}),
+    ]
+    run.tell(events=3)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 4)
+    lines = [panel.model.data(panel.model.index(at)) for at in (2, 3)]
+    assert lines == [
+        "0.300 Node started Publisher from Writer · A draft.",
+        '0.400 Output yielded Publisher {"score": 8}',
+    ]
     panel.tokens.click()
-    assert panel.model.rowCount() == 3
+    assert panel.model.rowCount() == 5
     panel.search.setText("no number")
     assert panel.model.rowCount() == 1
     assert "Writer" in panel.model.data(panel.model.index(0))
