@@ -41,28 +41,6 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
             return f"{word} {name(event.target)}{reason}"
         case ev.StateWritten():
             return f"{event.key} = {_said(event.value)}"
-        case ev.NodeStarted():
-            names = ", ".join(name(source.removeprefix(_START)) for source in event.sources)
-            return " · ".join(word for word in (tr("from {names}").format(names=names) if names else "",
-                                                _said(event.data)) if word)  # fmt: skip
-        case ev.NodeFinished():
-            return " · ".join(filter(None, map(_said, event.data)))
-        case ev.MessageQueued():
-            to = tr("to {name}").format(name=name(event.target)) if event.target else ""
-            return " · ".join(word for word in (event.purpose, to, _said(event.data)) if word)
-        case ev.OutputYielded():
-            text = _said(event.data)
-            return tr("intermediate · {text}").format(text=text) if event.intermediate else text
-        case ev.RunStarted():
-            return " · ".join(word for word in (tr(event.kind), _said(event.data)) if word)
-        case ev.RequestRaised():
-            return _said(event.data)
-        case ev.RequestAnswered():
-            return _said(event.value)
-        case ev.SuperstepStarted() | ev.SuperstepFinished():
-            return str(event.superstep)
-        case ev.CheckpointSaved():
-            return f"{tr(event.kind)} · {size_text(event.bytes)}"
         case ev.ToolStarted():
             return f"{event.call.name}({event.call.arguments})"
         case ev.ModelCallStarted():
@@ -80,6 +58,37 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
             return said
         case ev.StatusChanged():
             return event.state.replace("_", " ").lower()
+    words = _with_value(event, name)
+    return _fields(event) if words is None else " · ".join(word for word in words if word)
+
+
+def _with_value(event: object, name: Callable[[str], str]) -> tuple[str, ...] | None:
+    """The words of an event that carries a value, or says a number; None for another one."""
+    match event:
+        case ev.NodeStarted():
+            names = ", ".join(name(source.removeprefix(_START)) for source in event.sources)
+            return (tr("from {names}").format(names=names) if names else "", _said(event.data))
+        case ev.NodeFinished():
+            return tuple(map(_said, event.data))
+        case ev.MessageQueued():
+            to = tr("to {name}").format(name=name(event.target)) if event.target else ""
+            return (event.purpose, to, _said(event.data))
+        case ev.OutputYielded():
+            return (tr("intermediate") if event.intermediate else "", _said(event.data))
+        case ev.RunStarted():
+            return (tr(event.kind), _said(event.data))
+        case ev.RequestRaised():
+            return (_said(event.data),)
+        case ev.RequestAnswered():
+            return (_said(event.value),)
+        case ev.SuperstepStarted() | ev.SuperstepFinished():
+            return (str(event.superstep),)
+        case ev.CheckpointSaved():
+            return (tr(event.kind), size_text(event.bytes))
+    return None
+
+
+def _fields(event: object) -> str:
     parts = []
     for field in dataclasses.fields(event) if dataclasses.is_dataclass(event) else ():
         value = getattr(event, field.name)
