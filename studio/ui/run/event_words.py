@@ -54,12 +54,12 @@ def detail_of(event: object, name: Callable[[str], str] = str) -> str:
         case ev.ModelCallFinished(error=""):
             words = (usage_words(event.usage) or tr("tokens not told"), cost_words(event.usage), event.finish_reason)
             return " · ".join(word for word in words if word)
-        case ev.NodeEvent() if said := node_event_words(event):
-            return said
+        case ev.NodeEvent() if told := node_event_words(event):
+            return told
         case ev.StatusChanged():
             return event.state.replace("_", " ").lower()
-    words = _with_value(event, name)
-    return _fields(event) if words is None else " · ".join(word for word in words if word)
+    said = _with_value(event, name)
+    return _fields(event) if said is None else " · ".join(word for word in said if word)
 
 
 def _with_value(event: object, name: Callable[[str], str]) -> tuple[str, ...] | None:
