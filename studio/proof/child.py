@@ -8,17 +8,22 @@ of its project.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import importlib
 import importlib.util
 import json
+import logging
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 import warnings
+from collections.abc import Coroutine, Iterator
 from typing import Any
 
 _out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
@@ -87,10 +92,11 @@ def linted(job: dict[str, Any]) -> None:
     say("lints")
 
 
-def built(job: dict[str, Any]) -> Any:
-    """The workflow, and its graph."""
+def built(job: dict[str, Any]) -> None:
+    """The graph of the workflow."""
     module = importlib.import_module(job["module"])
-    workflow = module.build()
+    with own_folder(job):
+        workflow = module.build()
     edges = []
     for group in workflow.edge_groups:
         kind = type(group).__name__
@@ -99,7 +105,6 @@ def built(job: dict[str, Any]) -> Any:
         sources, targets = sorted(group.source_executor_ids), sorted(set(group.target_executor_ids))
         edges.append([kind, sources, targets])
     say("builds", start=workflow.start_executor_id, nodes=sorted(workflow.executors), edges=sorted(edges))
-    return workflow
 
 
 def smoked(job: dict[str, Any]) -> None:
@@ -113,8 +118,23 @@ def smoked(job: dict[str, Any]) -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.test_builds_and_runs()
+    with own_folder(job):
+        module.test_builds_and_runs()
     say("smoke")
+
+
+@contextlib.contextmanager
+def own_folder(job: dict[str, Any]) -> Iterator[str]:
+    """A copy of the project to run in: what a run writes there (histories) is not found by the next one."""
+    above = os.path.dirname(job["folder"])
+    with tempfile.TemporaryDirectory(prefix="run-", dir=above, ignore_cleanup_errors=True) as folder:
+        copy = os.path.join(folder, "project")
+        shutil.copytree(job["folder"], copy)
+        os.chdir(copy)
+        try:
+            yield folder
+        finally:
+            os.chdir(job["folder"])
 
 
 class Run:
@@ -126,16 +146,16 @@ class Run:
         self.outputs: list[list[Any]] = []
         self.failed: dict[str, Any] | None = None
         self._open: dict[str, int] = {}
+        self._answered: dict[str, Any] = {}
 
-    async def run(self, workflow: Any, data: Any) -> None:
-        """To the end, with the answers that the canvas had."""
-        given: dict[str, Any] = {"message": data}
+    async def run(self, workflow: Any, **given: Any) -> None:
+        """From what is given (an input, or a checkpoint) to the end, with the answers that the canvas had."""
         while given:
             asked: dict[str, Any] = {}
             async for event in workflow.run(stream=True, **given):
                 self._seen(event)
                 if event.type == "request_info":
-                    asked[event.request_id] = self._answer(event)
+                    asked[event.request_id] = self._answered[event.request_id]
             given = {"responses": asked} if asked else {}
 
     def _seen(self, event: Any) -> None:
@@ -156,8 +176,9 @@ class Run:
             case "failed":
                 details = event.details
                 self.failed = self.failed or {"node": "", "message": f"{details.error_type}: {details.message}"}
-            case "request_info":
+            case "request_info" if event.request_id not in self._answered:  # a restored one is raised again
                 self._note("asked", event.source_executor_id)
+                self._answered[event.request_id] = self._answer(event)
             case "output":
                 self._output(node, event.data)
 
@@ -204,23 +225,112 @@ async def closed(job: dict[str, Any], workflow: Any) -> None:
         await module.close_servers(workflow)
 
 
-def ran(job: dict[str, Any], workflow: Any) -> None:
+def ran(job: dict[str, Any]) -> Run:
     """One run with the replies of the model server."""
     run = Run(job)
 
     async def whole() -> None:
+        workflow = sys.modules[job["module"]].build()
         try:
-            await run.run(workflow, job["input"])
+            await run.run(workflow, message=job["input"])
         finally:
             await closed(job, workflow)
 
+    with own_folder(job):
+        _to_the_end(run, whole())
+    say("runs", **_found(run))
+    return run
+
+
+def _to_the_end(run: Run, work: Coroutine[Any, Any, None]) -> None:
+    """Whatever is raised is how the run failed."""
     try:
-        asyncio.run(whole())
+        asyncio.run(work)
+    except NotSaved:
+        raise
     except Exception as problem:
         if run.failed is None:
             run.failed = {"node": "", "message": f"{type(problem).__name__}: {problem}"}
-    found = [step for step in run.supersteps if step]
-    say("runs", supersteps=found, outputs=run.outputs, failed=run.failed)
+
+
+def _found(run: Run) -> dict[str, Any]:
+    return {"supersteps": [s for s in run.supersteps if s], "outputs": run.outputs, "failed": run.failed}
+
+
+def restored(job: dict[str, Any], whole: Run) -> None:
+    """The run again, ended at a checkpoint in the middle, and continued from its file by a workflow that is built anew.
+
+    ``whole`` is the run without an end in between. Numbers of supersteps are those of the framework.
+    """
+    busy = [number for number, step in enumerate(whole.supersteps) if number and step]
+    if len(busy) < 2 or whole.failed:
+        say("restores", skipped="failed" if whole.failed else "short")
+        return
+    after = busy[(len(busy) - 1) // 2]
+    run = Run(job)
+    with own_folder(job) as folder:
+        try:
+            _to_the_end(run, _interrupted(job, run, os.path.join(folder, "checkpoints"), after))
+        except NotSaved as problem:
+            say("restores", error=str(problem))
+            return
+    say("restores", after=after, **_found(run))
+
+
+async def _interrupted(job: dict[str, Any], run: Run, folder: str, after: int) -> None:
+    """Runs as far as the checkpoint after a superstep, then from it."""
+    from agent_framework import FileCheckpointStorage
+
+    class Stopping(FileCheckpointStorage):
+        """Saves the wanted checkpoint and never returns: the run cannot go on."""
+
+        def __init__(self) -> None:
+            super().__init__(folder)
+            self.saved: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def save(self, checkpoint: Any) -> str:
+            name: str = await super().save(checkpoint)
+            if checkpoint.iteration_count == after and not self.saved.done():
+                self.saved.set_result(name)
+                await asyncio.Event().wait()
+            return name
+
+    module = sys.modules[job["module"]]
+    storage, told = Stopping(), _Warnings()
+    logging.getLogger("agent_framework").addHandler(told)
+    first = module.build(storage=storage)
+    task = asyncio.ensure_future(run.run(first, message=job["input"]))
+    try:
+        await asyncio.wait((task, storage.saved), return_when=asyncio.FIRST_COMPLETED)
+        if not storage.saved.done():
+            task.result()
+            why = next(iter(told.texts), "The framework does not say why.").partition(" Note that")[0]
+            raise NotSaved(f"No checkpoint could be saved after superstep {after}. {why}")
+    finally:
+        logging.getLogger("agent_framework").removeHandler(told)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await closed(job, first)
+    again = module.build(storage=FileCheckpointStorage(folder))
+    try:
+        await run.run(again, checkpoint_id=storage.saved.result())
+    finally:
+        await closed(job, again)
+
+
+class NotSaved(Exception):
+    """The run went on without the wanted checkpoint."""
+
+
+class _Warnings(logging.Handler):
+    """What the framework warned of: it says there why a checkpoint cannot be saved."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
 
 
 def _end_with(parent: int) -> None:
@@ -238,7 +348,7 @@ def main() -> None:
         job = json.loads(line)
         os.environ.update(job["environment"])
         sys.path.insert(0, job["folder"])
-        os.chdir(job.get("cwd") or job["folder"])  # what the code writes stays in the proof's own folder
+        os.chdir(job["folder"])
         steps = job["steps"]
         step = "compiles"
         try:
@@ -248,12 +358,15 @@ def main() -> None:
             if "lints" in steps:
                 linted(job)
             step = "builds"
-            workflow = built(job)
+            built(job)
             step = "smoke"
             if "smoke" in steps:
                 smoked(job)
             step = "runs"
-            ran(job, workflow)
+            whole = ran(job)
+            step = "restores"
+            if "restores" in steps:
+                restored(job, whole)
         except ImportError as problem:
             say(step, error=str(problem), missing=problem.name or "")
         except Exception as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +53,20 @@ class Difference:
 
     text: str
     node: str = ""
+
+
+def shape_from(line: Mapping[str, Any]) -> Shape:
+    """The graph that the process with the exported code has told of."""
+    edges = tuple((str(kind), tuple(sources), tuple(targets)) for kind, sources, targets in line["edges"])
+    return Shape(line["start"], tuple(line["nodes"]), edges)
+
+
+def outcome_from(line: Mapping[str, Any]) -> Outcome:
+    """The run that the process with the exported code has told of."""
+    steps = tuple(tuple((str(kind), str(node)) for kind, node in step) for step in line["supersteps"])
+    outputs = tuple((str(node), value) for node, value in line["outputs"])
+    failed = line["failed"]
+    return Outcome(steps, outputs, (failed["node"], failed["message"]) if failed else None)
 
 
 def shapes_differ(canvas: Shape, code: Shape) -> Difference | None:

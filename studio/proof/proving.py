@@ -18,16 +18,17 @@ from studio.document.model import Workflow
 from studio.files import write_project
 from studio.proof.expected import Sample, outcome_of
 from studio.proof.interpreters import Interpreter, NoInterpreter, find_interpreter
-from studio.proof.model import Outcome, Shape, Step, outcomes_differ, shapes_differ
+from studio.proof.model import Outcome, Shape, Step, outcome_from, outcomes_differ, shape_from, shapes_differ
 from studio.proof.process import ProcessEnded, told
 from studio.proof.recorded import with_script
 from studio.workers import UserCodeError
 
 NO_SMOKE_TEST = "There is none in one file."
-KEYS = ("compiles", "lints", "builds", "smoke", "same", "secrets")
+ONE_SUPERSTEP = "The run has one superstep only, so there is no checkpoint in the middle of it."
+KEYS = ("compiles", "lints", "builds", "smoke", "same", "restores", "secrets")
 """The steps in order."""
 _SECONDS = 120.0
-_FROM_CHILD = {"compiles": "compiles", "lints": "lints", "builds": "builds", "smoke": "smoke", "runs": "same"}
+_FROM_CHILD = {key: key for key in KEYS if key not in ("same", "secrets")} | {"runs": "same"}
 _SECRETS = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}"
     r"|Bearer\s+[A-Za-z0-9._-]{20,})"
@@ -48,15 +49,22 @@ class Proof:
     @property
     def proven(self) -> bool:
         """Whether the code was built, run, and gave the same result. A finding of the linter leaves it so, and so does
-        a project without a smoke test: one file has none."""
-        steps = [s for s in self.steps if s.key != "lints" and not (s.key == "smoke" and s.detail == NO_SMOKE_TEST)]
-        return all(step.state == "passed" for step in steps)
+        what there is nothing of: a smoke test in one file, a checkpoint between two supersteps of one."""
+        return all(step.state == "passed" or step.key == "lints" or _has_none(step) for step in self.steps)
 
     @property
     def failed(self) -> Step | None:
         """The first step that failed."""
         found = [step for step in self.steps if step.state == "failed"]
         return next((step for step in found if step.key != "lints"), found[0] if found else None)
+
+
+def _has_none(step: Step) -> bool:
+    """Whether a step was not run because there is nothing that it could look at."""
+    return step.state == "not_run" and (step.key, step.detail) in (
+        ("smoke", NO_SMOKE_TEST),
+        ("restores", ONE_SUPERSTEP),
+    )
 
 
 async def prove(
@@ -96,8 +104,9 @@ class _Proving:
         try:
             found = await find_interpreter(interpreters)
             with tempfile.TemporaryDirectory(prefix="proof-") as where:
-                await asyncio.to_thread(write_project, self._files, Path(where))
-                await self._in_child(found, Path(where))
+                project = Path(where) / "project"
+                await asyncio.to_thread(write_project, self._files, project)
+                await self._in_child(found, project)
         except NoInterpreter as problem:
             self._end("compiles", "not_run", str(problem))
         except (OSError, TimeoutError, ProcessEnded) as problem:
@@ -125,7 +134,7 @@ class _Proving:
             "module": module_of(self._files),
             "input": self._sample.input,
             "answers": answers,
-            "steps": ["compiles", "lints", "smoke"],
+            "steps": ["compiles", "lints", "smoke", "restores"],
             "environment": {
                 "OPENAI_API_KEY": server.key,
                 "OPENAI_BASE_URL": server.url,
@@ -160,7 +169,10 @@ class _Proving:
             case "builds":
                 return self._built(line, shape)
             case "same":
-                self._compared(line, outcome)
+                if not self._compared(line, outcome):
+                    return False
+            case "restores":
+                self._restored(line, outcome)
         following = KEYS[KEYS.index(key) + 1]
         if following != "secrets":
             self._run(following)
@@ -175,8 +187,7 @@ class _Proving:
             self._end("lints", "passed")
 
     def _built(self, line: dict[str, Any], shape: Shape) -> bool:
-        edges = tuple((str(k), tuple(s), tuple(t)) for k, s, t in line["edges"])
-        difference = shapes_differ(shape, Shape(line["start"], tuple(line["nodes"]), edges))
+        difference = shapes_differ(shape, shape_from(line))
         if difference is not None:
             self._end("builds", "failed", difference.text, difference.node)
             return False
@@ -184,12 +195,8 @@ class _Proving:
         self._run("smoke")
         return True
 
-    def _compared(self, line: dict[str, Any], outcome: Outcome) -> None:
-        steps = tuple(tuple((str(k), str(n)) for k, n in step) for step in line["supersteps"])
-        outputs = tuple((str(node), value) for node, value in line["outputs"])
-        failed = line["failed"]
-        code = Outcome(steps, outputs, (failed["node"], failed["message"]) if failed else None)
-        difference = outcomes_differ(outcome, code)
+    def _compared(self, line: dict[str, Any], outcome: Outcome) -> bool:
+        difference = outcomes_differ(outcome, outcome_from(line))
         self._events = outcome.events
         if difference is not None:
             self._end("same", "failed", difference.text, difference.node)
@@ -198,6 +205,20 @@ class _Proving:
             self._end("same", "failed", f"Both runs failed in the same way, so the result says little: {words}", node)
         else:
             self._end("same", "passed", str(outcome.events))
+            return True
+        return False
+
+    def _restored(self, line: dict[str, Any], outcome: Outcome) -> None:
+        """The run that was ended at a checkpoint and continued is the run of the canvas, event by event."""
+        if "skipped" in line:
+            self._end("restores", "not_run", ONE_SUPERSTEP)
+            return
+        difference = outcomes_differ(outcome, outcome_from(line))
+        if difference is None:
+            self._end("restores", "passed", str(line["after"]))
+        else:
+            words = f"Restored after superstep {line['after']}, the run is another one: {difference.text}"
+            self._end("restores", "failed", words, difference.node)
 
     def _secrets(self) -> None:
         """No key, token or folder of this machine in any file."""

@@ -12,6 +12,7 @@ TITLES: Mapping[str, str] = {
     "builds": "Builds the workflow",
     "smoke": "Smoke test passes",
     "same": "Same result",
+    "restores": "Restores a checkpoint",
     "secrets": "No secret in any file",
 }
 """Step -> what it checks."""
@@ -22,6 +23,7 @@ _PASSED: Mapping[str, str] = {
     "builds": "same graph as the canvas, {detail} nodes",
     "smoke": "1 run with scripted replies",
     "same": "same outputs and {detail} equal events",
+    "restores": "saved after superstep {detail}, restored by a new build, same outputs and events",
     "secrets": "keys are read from the environment",
 }
 _STATES: Mapping[str, str] = {"waiting": "not run yet", "running": "is running …", "not_run": "not run"}

@@ -10,38 +10,42 @@ from typing import Any
 
 from studio.agents.offline import serve
 from studio.assembly import ServiceSource, served_model
-from studio.document.model import Workflow
+from studio.document.model import OfflineScript, Workflow
 from studio.export import export_project, export_single_file
 from studio.files import write_project
 from studio.proof.expected import Sample, offline_source, outcome_of
-from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
+from studio.proof.model import Outcome, Shape, outcome_from, outcomes_differ, shape_from, shapes_differ
 from studio.proof.process import told
 from studio.proof.proving import module_of
 
 _BATCH = 40
 
 
-async def differences(documents: Mapping[str, Workflow], folder: Path, *, single: bool = False) -> dict[str, str]:
-    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file."""
+async def differences(
+    documents: Mapping[str, Workflow], folder: Path, *, single: bool = False, restored_every: int = 1
+) -> dict[str, str]:
+    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file; each
+    ``restored_every``th one is interrupted and restored from a checkpoint too."""
     names = list(documents)
     found: dict[str, str] = {}
     source = offline_source()
     try:
         for at in range(0, len(names), _BATCH):
             part = {name: documents[name] for name in names[at : at + _BATCH]}
-            found |= await _batch(part, folder / str(at), source, single)
+            found |= await _batch(part, folder / str(at), source, single, restored_every)
     finally:
         await source.close()
     return found
 
 
 async def _batch(
-    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool
+    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool, restored_every: int
 ) -> dict[str, str]:
     jobs: list[dict[str, Any]] = []
     expected: list[tuple[str, Shape, Outcome]] = []
     async with AsyncExitStack() as servers:
         for number, (name, flow) in enumerate(documents.items()):
+            flow = flow.model_copy(update={"offline": _quick(flow.offline)})
             sample = Sample(flow.sample_input or "Hello there")
             shape, outcome, answers = await outcome_of(flow, sample, source=source)
             package = f"flow_{number}"
@@ -56,7 +60,7 @@ async def _batch(
                     "module": module_of(files),
                     "input": sample.input,
                     "answers": answers,
-                    "steps": [],
+                    "steps": [] if number % restored_every else ["restores"],
                     "environment": {
                         "OPENAI_API_KEY": server.key,
                         "OPENAI_BASE_URL": server.url,
@@ -65,6 +69,11 @@ async def _batch(
                 }
             )
         return await _compared(jobs, expected)
+
+
+def _quick(script: OfflineScript) -> OfflineScript:
+    """Still in pieces, but with hardly a wait between them."""
+    return script.model_copy(update={"delay_ms": min(script.delay_ms, 0.01)})
 
 
 async def _compared(
@@ -82,14 +91,11 @@ async def _compared(
             if "error" in line:
                 found[name] = f"{line['step']}: {line['error']}"
             elif line["step"] == "builds":
-                edges = tuple((str(k), tuple(s), tuple(t)) for k, s, t in line["edges"])
-                difference = shapes_differ(shape, Shape(line["start"], tuple(line["nodes"]), edges))
+                difference = shapes_differ(shape, shape_from(line))
             elif line["step"] == "runs":
-                steps = tuple(tuple((str(k), str(n)) for k, n in step) for step in line["supersteps"])
-                outputs = tuple((str(node), value) for node, value in line["outputs"])
-                failed = line["failed"]
-                code = Outcome(steps, outputs, (failed["node"], failed["message"]) if failed else None)
-                difference = outcomes_differ(outcome, code)
+                difference = outcomes_differ(outcome, outcome_from(line))
+            elif line["step"] == "restores" and "skipped" not in line:
+                difference = outcomes_differ(outcome, outcome_from(line))
             if difference is not None:
-                found[name] = difference.text
+                found[name] = f"{line['step']}: {difference.text}"
     return found

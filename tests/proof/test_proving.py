@@ -14,6 +14,7 @@ from studio.export import export_project
 from studio.proof import Proof, Sample, Step, prove
 from studio.proof.interpreters import NoInterpreter, find_interpreter
 from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
+from studio.proof.proving import ONE_SUPERSTEP
 from studio.proof.words import line
 
 from tests.assembly.running import script
@@ -46,11 +47,15 @@ async def test_an_export_is_proven_step_by_step() -> None:
     files = export_project(FLOW)
     proof = await prove(FLOW, files, on_step=lambda step: seen.append((step.key, step.state)))
     assert proof.proven, proof.steps
-    assert _states(proof) == dict.fromkeys(("compiles", "lints", "builds", "smoke", "same", "secrets"), "passed")
+    assert _states(proof) == dict.fromkeys(
+        ("compiles", "lints", "builds", "smoke", "same", "restores", "secrets"), "passed"
+    )
     assert proof.events == 11
     passed = [key for key, state in seen if state == "passed"]
-    assert passed == ["compiles", "lints", "builds", "smoke", "same", "secrets"]
+    assert passed == ["compiles", "lints", "builds", "smoke", "same", "restores", "secrets"]
     assert line(proof.steps[4]) == "ok      Same result: same outputs and 11 equal events"
+    words = "saved after superstep 2, restored by a new build, same outputs and events"
+    assert line(proof.steps[5]) == f"ok      Restores a checkpoint: {words}"
 
 
 async def test_recorded_replies_and_answers_are_used_on_both_sides() -> None:
@@ -71,11 +76,48 @@ async def test_a_graph_that_differs_names_the_node_and_nothing_after_it_is_run()
         "builds": "failed",
         "smoke": "not_run",
         "same": "not_run",
+        "restores": "not_run",
         "secrets": "passed",
     }
     assert proof.failed is not None
     assert proof.failed.node == "ask"
     assert not proof.proven
+
+
+COUNTING = workflow(
+    [
+        function("count", "ctx.set_state('seen', 1)\nresult = data"),
+        function("middle", "result = data"),
+        function("show", "result = f\"{data} {ctx.get_state('seen')}\"", sends="", yields="text"),
+    ],
+    sample_input="x",
+)
+
+
+async def test_code_that_a_checkpoint_does_not_bring_back_is_found() -> None:
+    files = export_project(COUNTING, "changed")
+    path = "changed/functions.py"
+    hook = "    async def on_checkpoint_restore(self, state: Any) -> None:\n        self.again = ' again'\n"
+    for old, new in {
+        'super().__init__(id="show")\n': f'super().__init__(id="show")\n        self.again = ""\n\n{hook}',
+        "yield_output(result)": "yield_output(result + self.again)",
+    }.items():
+        assert old in files[path]
+        files[path] = files[path].replace(old, new)
+    proof = await prove(COUNTING, files)
+    states = _states(proof)
+    assert (states["same"], states["restores"], proof.proven) == ("passed", "failed", False), proof.steps
+    assert proof.failed is not None
+    differs = "show gave 'x 1' on the canvas and 'x 1 again' in the code."
+    assert proof.failed.detail == f"Restored after superstep 2, the run is another one: {differs}"
+    assert proof.failed.node == "show"
+
+
+async def test_with_one_superstep_nothing_is_restored_and_that_is_said() -> None:
+    one = workflow([function("end", "result = data", sends="", yields="text")], sample_input="x")
+    proof = await prove(one, export_project(one))
+    assert proof.proven
+    assert line(proof.steps[5]) == f"not run Restores a checkpoint: {ONE_SUPERSTEP}"
 
 
 async def test_code_that_is_no_python_and_a_key_in_a_file() -> None:

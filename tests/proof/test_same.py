@@ -10,6 +10,7 @@ from studio.document.model import AgentNode, OfflineScript, SubWorkflowNode, Wor
 from studio.document.validate import problems
 from studio.export import export_project
 
+from tests.assembly.test_kinds import function, workflow
 from tests.export import around
 from tests.export.corpus import documents, templates
 from tests.importers.test_round_trip import _document
@@ -22,7 +23,10 @@ async def test_every_template(tmp_path: Path) -> None:
 
 async def test_everything_around_agents(tmp_path: Path) -> None:
     """Tools and their limits, providers, histories, middleware, compaction, conversation runners, MCP servers."""
-    assert await differences(around.documents(), tmp_path) == {}
+    flows = around.documents()
+    histories = {name: flows.pop(name) for name in tuple(flows) if name.startswith("history")}
+    assert await differences(histories, tmp_path / "histories") == {}
+    assert await differences(flows, tmp_path, restored_every=5) == {}
 
 
 @pytest.mark.long
@@ -36,9 +40,21 @@ async def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     flow = templates()["template_sequential"]
     other = flow.model_copy(update={"max_supersteps": 2})
-    monkeypatch.setattr(batch, "export_project", lambda _, package: export_project(other, package))
-    found = await differences({"one": flow}, tmp_path)
+    flows = {"one": flow, "kept": _keeping("1", ""), "not kept": _keeping("lambda: 1", "()")}
+    exported = {"flow_0": other, "flow_1": flows["kept"], "flow_2": flows["not kept"]}
+    monkeypatch.setattr(batch, "export_project", lambda _, package: export_project(exported[package], package))
+    flows["not kept"] = flows["kept"]
+    found = await differences(flows, tmp_path)
     assert "failed only in the code" in found["one"]
+    assert found["not kept"].startswith("restores: No checkpoint could be saved after superstep 1. Failed to create")
+    assert len(found) == 2
+
+
+def _keeping(what: str, call: str) -> Workflow:
+    """Two functions, of which the first puts something into the state that the other takes."""
+    keeps = function("keep", f"ctx.set_state('kept', {what})\nresult = data")
+    shows = function("show", f"result = str(ctx.get_state('kept'){call})", sends="", yields="text")
+    return workflow([keeps, shows], sample_input="x")
 
 
 def _script(chance: random.Random, flow: Workflow) -> Workflow:
@@ -79,6 +95,7 @@ def _random(wanted: int, seed: int) -> dict[str, Workflow]:
 
 
 async def test_random_documents(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    wanted = 2_000 if request.config.getoption("--long") else 200
+    long = request.config.getoption("--long")
+    wanted = 2_000 if long else 200
     flows = _random(wanted, 40_000) | {"function beside agents": random_document(FUNCTION_BESIDE_AGENTS)}
-    assert await differences(flows, tmp_path) == {}
+    assert await differences(flows, tmp_path, restored_every=1 if long else 20) == {}
