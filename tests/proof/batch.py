@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
@@ -20,26 +20,28 @@ from studio.proof.proving import module_of
 
 _BATCH = 40
 
+Restored = Callable[[str], bool]
+
 
 async def differences(
-    documents: Mapping[str, Workflow], folder: Path, *, single: bool = False, restored_every: int = 1
+    documents: Mapping[str, Workflow], folder: Path, *, single: bool = False, restored: Restored = lambda _: True
 ) -> dict[str, str]:
-    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file; each
-    ``restored_every``th one is interrupted and restored from a checkpoint too."""
+    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file; those with a
+    name that is ``restored`` are interrupted and restored from a checkpoint, too."""
     names = list(documents)
     found: dict[str, str] = {}
     source = offline_source()
     try:
         for at in range(0, len(names), _BATCH):
             part = {name: documents[name] for name in names[at : at + _BATCH]}
-            found |= await _batch(part, folder / str(at), source, single, restored_every)
+            found |= await _batch(part, folder / str(at), source, single, restored)
     finally:
         await source.close()
     return found
 
 
 async def _batch(
-    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool, restored_every: int
+    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool, restored: Restored
 ) -> dict[str, str]:
     jobs: list[dict[str, Any]] = []
     expected: list[tuple[str, Shape, Outcome]] = []
@@ -60,7 +62,7 @@ async def _batch(
                     "module": module_of(files),
                     "input": sample.input,
                     "answers": answers,
-                    "steps": [] if number % restored_every else ["restores"],
+                    "steps": ["restores"] if restored(name) else [],
                     "environment": {
                         "OPENAI_API_KEY": server.key,
                         "OPENAI_BASE_URL": server.url,
@@ -92,9 +94,7 @@ async def _compared(
                 found[name] = f"{line['step']}: {line['error']}"
             elif line["step"] == "builds":
                 difference = shapes_differ(shape, shape_from(line))
-            elif line["step"] == "runs":
-                difference = outcomes_differ(outcome, outcome_from(line))
-            elif line["step"] == "restores" and "skipped" not in line:
+            elif "outputs" in line:
                 difference = outcomes_differ(outcome, outcome_from(line))
             if difference is not None:
                 found[name] = f"{line['step']}: {difference.text}"
