@@ -97,6 +97,10 @@ class Camera(QGraphicsView):
 
     def _put(self, point: QPointF, at: QPointF) -> None:
         """Scrolls so that ``point`` of the scene is at ``at`` of the viewport."""
+        wide = self.viewport().rect()
+        seen = QRectF(point - at / self.zoom, wide.size().toSizeF() / self.zoom)
+        if not self.sceneRect().contains(seen):  # the canvas has no border, and seen from afar no middle it jumps to
+            self.setSceneRect(self.sceneRect().united(seen))
         shift = self.viewportTransform().map(point) - at
         horizontal, vertical = self.horizontalScrollBar(), self.verticalScrollBar()
         horizontal.setValue(horizontal.value() + round(shift.x()))

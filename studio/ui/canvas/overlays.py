@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
+from PySide6.QtGui import QWheelEvent
 
 from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
@@ -48,6 +49,8 @@ class Overlays(QObject):
         self.zoom.fit_requested.connect(view.fit_all)
         self.zoom.arrange_requested.connect(view.arrange)
         self.zoom.minimap_toggled.connect(self._on_zoom_minimap_toggled)
+        for box in (self.zoom, self.map, self.summary):
+            box.wheel_turned.connect(self._on_box_wheel_turned)
         self.zoom.map.setChecked(True)
         self.map.moved.connect(self._on_map_moved)
         self.empty.add_requested.connect(view.open_search_in_middle)
@@ -163,6 +166,9 @@ class Overlays(QObject):
         timer.setInterval(LATER_MS)
         timer.timeout.connect(function)
         return timer
+
+    def _on_box_wheel_turned(self, event: QWheelEvent) -> None:
+        self._view.turn_wheel(event, QPointF(self._view.viewport().mapFromGlobal(event.globalPosition())))
 
     def _on_map_moved(self, x: float, y: float) -> None:
         self._view.look_at(QPointF(x, y))

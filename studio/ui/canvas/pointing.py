@@ -25,6 +25,7 @@ from studio.ui.canvas.hover_words import HoverWords, hover_words
 from studio.ui.canvas.picking import NOTHING, Hit, pick
 from studio.ui.canvas.shaping import Shaping
 from studio.ui.canvas.value_card import ValueCard
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Pointing(Shaping):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.gesture: Gesture | None = None
+        self.key_shift: QPointF | None = None
+        """How far the selection was moved with the keyboard; None: arrows move the focus."""
         self.space_held = False
         """The space bar is down: dragging pans."""
         self.space_used = False
@@ -65,6 +68,10 @@ class Pointing(Shaping):
         """The wheel zooms, and scrolls with Ctrl; else the other way round."""
         self._press: tuple[Hit, Pointer, bool] | None = None
         """What the left button was pressed on, and whether that was selected before."""
+        self._button = Qt.MouseButton.NoButton
+        """The button that the gesture was begun with: releasing this one ends it."""
+        self._menu_off = False
+        """The right button cancelled a gesture: it opens no menu this time."""
         self._along: str | None = None
         """The item that was last selected with everything it leads to."""
         self._hover = NOTHING
@@ -93,10 +100,10 @@ class Pointing(Shaping):
 
     # ---- gestures
 
-    def begin(self, gesture: Gesture, at: Pointer) -> None:
-        """Starts a gesture; a running one is cancelled."""
+    def begin(self, gesture: Gesture, at: Pointer, button: Qt.MouseButton = Qt.MouseButton.NoButton) -> None:
+        """Starts a gesture; a running one is cancelled. ``button``: releasing it ends the gesture."""
         self.cancel_gesture()
-        self.gesture = gesture
+        self.gesture, self._button, self._last = gesture, button, at
         if gesture.cursor is not None:
             self.viewport().setCursor(gesture.cursor)
         gesture.start(at)
@@ -112,7 +119,7 @@ class Pointing(Shaping):
     def cancel_gesture(self) -> bool:
         """Ends the gesture without a trace; returns whether there was one."""
         gesture, self.gesture = self.gesture, None
-        self._press = None
+        self._press = self.key_shift = None
         self._edge_timer.stop()
         if gesture is None:
             return False
@@ -142,7 +149,29 @@ class Pointing(Shaping):
         across, down = self._edge_step(self._last)
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + across)
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + down)
-        self.gesture.move(replace(self._last, scene=self.to_scene(self._last.view)))
+        self._follow_view(self._last)
+
+    def _follow_view(self, at: Pointer) -> None:
+        """The view moved under the pointer: what is dragged stays with the pointer."""
+        if self.gesture is not None and self.key_shift is None:
+            self.gesture.move(replace(at, scene=self.to_scene(at.view)))
+
+    def start_key_move(self) -> None:
+        """Arrows move the selection until Enter or a click keeps it, or Esc cancels."""
+        view = self._me
+        held = view.focus_or_selection or next(iter(self.selection_items), None)
+        if not self.may_edit() or held not in self.canvas_scene.items_by_id or self.gesture is not None:
+            return
+        if held not in self.selection_items:
+            self.select((held,))
+        self.begin(MoveGesture(view, held), Pointer(QPointF(), QPointF()))
+        self.key_shift = QPointF()
+        self.tell(tr("Arrows move the selection, Enter keeps it, Esc cancels."))
+
+    def end_key_move(self) -> None:
+        """Keeps the selection where the arrows moved it to."""
+        shift, self.key_shift = self.key_shift, None
+        self.end(Pointer(shift or QPointF(), QPointF(), alt=True))
 
     def _gesture_for(self, hit: Hit, at: Pointer) -> Gesture | None:
         view = self._me
@@ -173,11 +202,16 @@ class Pointing(Shaping):
         self.value_card.dismiss()
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         at = self.pointer(event)
-        button = event.button()
-        if button == _MIDDLE or (button == _LEFT and self.space_held):
+        button, self._menu_off = event.button(), False
+        if self.gesture is not None:  # another button while something is dragged, or moved with the keyboard
+            if button == _RIGHT:
+                self._menu_off = self.cancel_gesture()
+            elif button == _LEFT and self.key_shift is not None:
+                self.end_key_move()
+        elif button == _MIDDLE or (button == _LEFT and self.space_held):
             self.space_used = True
-            self.begin(PanGesture(self._me), at)
-        elif button == _LEFT and self.gesture is None:
+            self.begin(PanGesture(self._me), at, button)
+        elif button == _LEFT:
             hit = self.pick(at.scene)
             was = hit.id in self.selection_items
             self._press = (hit, at, was)
@@ -189,7 +223,9 @@ class Pointing(Shaping):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = self.pointer(event)
-        if self.gesture is not None:
+        if self.key_shift is not None:
+            pass  # the arrows move it, not the pointer
+        elif self.gesture is not None:
             self.gesture.move(at)
             self._watch_edges(at)
         elif self._press is not None and event.buttons() & _LEFT:
@@ -201,7 +237,7 @@ class Pointing(Shaping):
                 if isinstance(gesture, MoveGesture) and hit.id not in self.selection_items:
                     self.select((*self.selection_items, hit.id) if pressed.shift else (hit.id,))
                 self.set_hover(NOTHING)
-                self.begin(gesture, pressed)
+                self.begin(gesture, pressed, _LEFT)
                 gesture.move(at)
         else:
             self._rests_at = at.view.toPoint()
@@ -210,7 +246,7 @@ class Pointing(Shaping):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         at = self.pointer(event)
-        if self.gesture is not None and event.button() in (_LEFT, _MIDDLE):
+        if self.gesture is not None and event.button() == self._button:
             self.end(at)
         elif event.button() == _LEFT and self._press is not None:
             hit, pressed, _ = self._press
@@ -249,7 +285,8 @@ class Pointing(Shaping):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         at = self.pointer(event)
-        if event.button() != _LEFT:
+        if event.button() != _LEFT or self.space_held or self.gesture is not None:
+            self.mousePressEvent(event)  # pressed twice quickly: to pan once more, or amid a gesture
             return
         hit = self.pick(at.scene)
         self._press = None
@@ -304,11 +341,15 @@ class Pointing(Shaping):
         super().leaveEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        self.turn_wheel(event, event.position())
+
+    def turn_wheel(self, event: QWheelEvent, at: QPointF) -> None:
+        """Scrolls, or zooms at a point of the viewport."""
         self.finish_motion()
         self.value_card.dismiss()
         delta = event.angleDelta()
         if bool(event.modifiers() & _CTRL) != self.wheel_zooms:
-            self.set_zoom(self.zoom * WHEEL_STEP ** (delta.y() / 120.0), event.position())
+            self.set_zoom(self.zoom * WHEEL_STEP ** (delta.y() / 120.0), at)
         else:
             pixels = event.pixelDelta()
             x, y = (pixels.x(), pixels.y()) if not pixels.isNull() else (delta.x() / 2, delta.y() / 2)
@@ -316,6 +357,8 @@ class Pointing(Shaping):
                 x, y = y, 0
             self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - round(x))
             self.verticalScrollBar().setValue(self.verticalScrollBar().value() - round(y))
+        if self._last is not None:
+            self._follow_view(self._last)
         event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -325,7 +368,9 @@ class Pointing(Shaping):
         return super().viewportEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if event.reason() == QContextMenuEvent.Reason.Mouse:
+        if self._menu_off:
+            self._menu_off = False
+        elif event.reason() == QContextMenuEvent.Reason.Mouse:
             at = self.to_scene(QPointF(event.pos()))
             self.open_menu(self.pick(at), at, event.globalPos())
         else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QHideEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from studio.ui.paint import draw_glyph, draw_shadow, ink
@@ -21,6 +21,7 @@ class FloatingBox(QWidget):
     """A raised box with border and shadow, painted with a margin for the shadow."""
 
     SHADOW = 4
+    wheel_turned = Signal(QWheelEvent)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -46,6 +47,11 @@ class FloatingBox(QWidget):
 
     def paint_inside(self, painter: QPainter) -> None:
         """What is in the box."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The wheel turns what is below the box: Qt would lose it here."""
+        self.wheel_turned.emit(event)
+        event.accept()
 
 
 class ZoomBar(FloatingBox):
@@ -135,6 +141,8 @@ class Minimap(FloatingBox):
         self._around = QRectF()
         self._world = QRectF()
         self._seen = QRectF()
+        self._grabbed: QPointF | None = None
+        """While the view is dragged: from the pointer to the middle of the view, in scene coordinates."""
 
     def show_world(self, rects: Mapping[str, QRectF]) -> None:
         """Where everything is, by id, in scene coordinates."""
@@ -164,7 +172,9 @@ class Minimap(FloatingBox):
 
     def show_seen(self, seen: QRectF) -> None:
         """What the view shows, in scene coordinates."""
-        self._seen, self._world = seen, seen.united(self._around)
+        self._seen = seen
+        if self._grabbed is None:  # under a pressed pointer the map keeps still, or the view would run away from it
+            self._world = seen.united(self._around)
         self.update()
 
     def _scale(self) -> tuple[float, float, float]:
@@ -210,16 +220,31 @@ class Minimap(FloatingBox):
         return self._grown
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        at = self._at(event)
+        # What is seen is taken where it is pressed; elsewhere its middle jumps to the pointer.
+        self._grabbed = self._seen.center() - at if self._seen.contains(at) else QPointF()
         self._go(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if event.buttons() & Qt.MouseButton.LeftButton:
+        if event.buttons() & Qt.MouseButton.LeftButton and self._grabbed is not None:
             self._go(event)
 
-    def _go(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._grabbed = None
+        self.show_seen(self._seen)
+        event.accept()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._grabbed = None
+        super().hideEvent(event)
+
+    def _at(self, event: QMouseEvent) -> QPointF:
         scale, x, y = self._scale()
-        at = event.position()
-        self.moved.emit((at.x() - x) / scale, (at.y() - y) / scale)
+        return QPointF((event.position().x() - x) / scale, (event.position().y() - y) / scale)
+
+    def _go(self, event: QMouseEvent) -> None:
+        to = self._at(event) + (self._grabbed or QPointF())
+        self.moved.emit(to.x(), to.y())
         event.accept()
 
 

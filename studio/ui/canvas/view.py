@@ -16,7 +16,7 @@ from studio.document.model import SubWorkflowNode, Workflow
 from studio.settings.preferences import Preferences
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.difference_marks import DifferenceMarks
-from studio.ui.canvas.gestures import MoveGesture, PlaceGesture, Pointer
+from studio.ui.canvas.gestures import PlaceGesture, Pointer
 from studio.ui.canvas.motion import Motion
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.overlays import Overlays
@@ -44,8 +44,6 @@ class CanvasView(Pointing):
         super().__init__(theme, parent)
         self._leaving = False
         """Esc was pressed: the next Tab leaves the canvas."""
-        self._key_shift: QPointF | None = None
-        """How far the selection was moved with the keyboard; None: arrows move the focus."""
         self._aligning = False
         """L was pressed: the next arrow aligns or distributes."""
         self._fresh = True
@@ -196,7 +194,6 @@ class CanvasView(Pointing):
         else:
             self._follow = None
         # A step of undo, or of another panel, while something is dragged: what the gesture knows is no longer so.
-        self._key_shift = None
         self.value_card.dismiss()
         self.cancel_gesture()
 
@@ -359,8 +356,8 @@ class CanvasView(Pointing):
                 self.space_held, self.space_used = True, False
         elif key in keys.ARROWS and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._arrow(key, shift=bool(event.modifiers() & _SHIFT))
-        elif self._key_shift is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._end_key_move()
+        elif self.key_shift is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.end_key_move()
         else:
             function = keys.function_of(self, event)
             if function is None:
@@ -384,8 +381,6 @@ class CanvasView(Pointing):
         event.accept()
 
     def _escape(self) -> None:
-        if self._key_shift is not None:
-            self._key_shift = None
         if self.cancel_gesture():
             return
         self.prompts.close()
@@ -394,10 +389,10 @@ class CanvasView(Pointing):
 
     def _arrow(self, key: int, *, shift: bool) -> None:
         direction, x, y = keys.ARROWS[key]
-        if self._key_shift is not None and self.gesture is not None:
+        if self.key_shift is not None and self.gesture is not None:
             step = 1.0 if shift else GRID
-            self._key_shift += QPointF(x * step, y * step)
-            self.gesture.move(Pointer(self._key_shift, QPointF(), alt=True))
+            self.key_shift += QPointF(x * step, y * step)
+            self.gesture.move(Pointer(self.key_shift, QPointF(), alt=True))
             return
         here = self.focus_or_selection
         there = navigate.towards(self.canvas_scene, here, direction) if here else navigate.first(self.canvas_scene)
@@ -441,21 +436,6 @@ class CanvasView(Pointing):
             return key == Qt.Key.Key_Escape
         return True
 
-    def start_key_move(self) -> None:
-        """Arrows move the selection until Enter keeps it or Esc cancels."""
-        held = self.focus_or_selection or next(iter(self.selection_items), None)
-        if not self.may_edit() or held not in self.canvas_scene.items_by_id or self.gesture is not None:
-            return
-        if held not in self.selection_items:
-            self.select((held,))
-        self._key_shift = QPointF()
-        self.begin(MoveGesture(self, held), Pointer(QPointF(), QPointF()))
-        self.message_shown.emit(tr("Arrows move the selection, Enter keeps it, Esc cancels."))
-
-    def _end_key_move(self) -> None:
-        shift, self._key_shift = self._key_shift, None
-        self.end(Pointer(shift or QPointF(), QPointF(), alt=True))
-
     def focusNextPrevChild(self, following: bool) -> bool:
         if self._leaving or not self.canvas_scene.items_by_id or self.workspace is None:
             self._leaving = False
@@ -474,7 +454,6 @@ class CanvasView(Pointing):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.space_held = False
         if event.reason() == Qt.FocusReason.ActiveWindowFocusReason:
-            self._key_shift = None
             self.cancel_gesture()
         super().focusOutEvent(event)
 

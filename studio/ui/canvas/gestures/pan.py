@@ -17,11 +17,11 @@ class PanGesture(Gesture):
         self._before = (self.view.horizontalScrollBar().value(), self.view.verticalScrollBar().value())
 
     def move(self, at: Pointer) -> None:
-        shift = at.view - self._last
+        shift = (at.view - self._last).toPoint()
         horizontal, vertical = self.view.horizontalScrollBar(), self.view.verticalScrollBar()
-        horizontal.setValue(horizontal.value() - round(shift.x()))
-        vertical.setValue(vertical.value() - round(shift.y()))
-        self._last = QPointF(at.view)
+        horizontal.setValue(horizontal.value() - shift.x())
+        vertical.setValue(vertical.value() - shift.y())
+        self._last += QPointF(shift)  # what is less than a pixel is kept for the next step
 
     def finish(self, at: Pointer) -> None:
         self.move(at)
