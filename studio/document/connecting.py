@@ -7,7 +7,7 @@ from dataclasses import replace
 from studio.document import types
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import Batch, Edit, Insert, SetFields, SetPlaces
-from studio.document.geometry import CARD, between
+from studio.document.geometry import CARD, GRID, between, free_place, moved
 from studio.document.ids import condition_name, edge_id, make_id, taken_ids
 from studio.document.lines import default_id, leg_id, line, name_of, pair
 from studio.document.model import (
@@ -90,15 +90,26 @@ def type_problem(workflow: Workflow, source: str, target: str) -> Problem | None
 def _duplicate(workflow: Workflow, source: str, target: str, existing: str) -> Problem:
     found = line(workflow, existing)
     names = f"“{name_of(workflow, source)}” to “{name_of(workflow, target)}”"
-    if found is None or found.kind != "direct" or found.condition is None:
+    if found is None or found.kind not in ("direct", "case") or found.condition is None:
         why = "it has no condition, so every message passes" if found and found.kind == "direct" else "one is enough"
         return Problem("duplicate_edge", f"There is an edge from {names} already; {why}.", existing)
     wider = or_else(found.condition)
-    message = f"There is an edge from {names} already. Extend its condition with “or” instead."
+    what = "There is an edge" if found.kind == "direct" else f"“{name_of(workflow, found.edge)}” leads"
+    whose = "its condition" if found.kind == "direct" else "the condition of its case"
+    message = f"{what} from {names} already. Extend {whose} with “or” instead."
     if wider is None:
         return Problem("duplicate_edge", message, existing)
-    fix = Fix("Add “or” to the condition", SetFields("edges", found.edge, {"condition": wider}))
+    fix = Fix("Add “or” to the condition", _widened(workflow, found.edge, existing, wider))
     return Problem("duplicate_edge", message, existing, "condition", fix=fix)
+
+
+def _widened(workflow: Workflow, edge_id: str, line_id: str, condition: Condition) -> Edit:
+    """Another condition for an edge, or for one case of a switch."""
+    edge = workflow.edge(edge_id)
+    if not isinstance(edge, SwitchEdge):
+        return SetFields("edges", edge_id, {"condition": condition})
+    cases = tuple(c.model_copy(update={"condition": condition}) if c.id == line_id else c for c in edge.cases)
+    return SetFields("edges", edge_id, {"cases": cases})
 
 
 def or_else(condition: Condition) -> Condition | None:
@@ -230,7 +241,9 @@ def _through_pass(workflow: Workflow, start: Junction, target: str, case: str | 
     edits: list[Edit] = [Insert("nodes", GenericNode(id=pass_id, name="Pass", kind="pass"))]
     place = between(workflow, start.id, target, CARD)
     if place is not None:
-        edits.append(SetPlaces({pass_id: place}))
+        if target in junction_targets(start):  # beside the line that is there
+            place = moved(place, CARD[0] + GRID, 0) if workflow.flow == "down" else moved(place, 0, CARD[1] + GRID)
+        edits.append(SetPlaces({pass_id: free_place(workflow, CARD, place)}))
     inner = Batch(tuple(edits)).apply(workflow).workflow
     first = (
         _switch_edit(inner, start, pass_id, case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.document.connecting import DEFAULT, built_on, connect, junction_targets, new_case, refusal
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces
-from studio.document.geometry import FAN_OUT, GAP_X, SWITCH, between, free_place, moved, size_of
+from studio.document.geometry import FAN_OUT, SWITCH, bar_size, between, free_place, moved, size_of
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
 from studio.document.lines import Line, line, lines, name_of, pair
 from studio.document.model import (
@@ -20,6 +20,7 @@ from studio.document.model import (
 )
 from studio.document.problems import Problem
 from studio.document.renaming import renamed_mentions
+from studio.document.room import GAP, with_room
 
 
 def reconnect(
@@ -239,7 +240,7 @@ def to_switch(workflow: Workflow, edge_id: str, place: Place | None = None) -> t
     replaced = (*(conditional or [edge]), *([default] if default else []))
     at = place or _behind(workflow, edge.source, SWITCH)
     removed = (Remove("edges", e.id) for e in replaced)
-    return Batch((*removed, Insert("edges", switch), SetPlaces({switch_id: at}))), switch_id
+    return with_room(workflow, Batch((*removed, Insert("edges", switch), SetPlaces({switch_id: at})))), switch_id
 
 
 def _case_of(workflow: Workflow, switch: SwitchEdge, edge: DirectEdge) -> SwitchCase:
@@ -266,17 +267,21 @@ def to_fan_out(workflow: Workflow, node_id: str, place: Place | None = None) -> 
     targets = tuple(e.target for e in edges)
     bar = FanOutEdge(id=bar_id, name=name, source=node_id, targets=targets, selection=selection or None)
     at = place or _behind(workflow, node_id, FAN_OUT)
-    return Batch((*(Remove("edges", e.id) for e in edges), Insert("edges", bar), SetPlaces({bar_id: at}))), bar_id
+    removed = (Remove("edges", e.id) for e in edges)
+    return with_room(workflow, Batch((*removed, Insert("edges", bar), SetPlaces({bar_id: at})))), bar_id
 
 
 def _behind(workflow: Workflow, node_id: str, size: tuple[float, float]) -> Place:
-    """Right behind a node, centred on its port."""
+    """Behind a node, centred on its port."""
     place = workflow.places.get(node_id)
     if place is None:
         return free_place(workflow, size)
     width, height = size_of(workflow, node_id)
-    at = moved(Place(x=place.x, y=place.y), width + (GAP_X - size[0]) / 2, (height - size[1]) / 2)
-    return free_place(workflow, size, at)
+    by = width + GAP, (height - size[1]) / 2
+    if workflow.flow == "down":
+        size = bar_size(size, down=True) if size == FAN_OUT else size
+        by = (width - size[0]) / 2, height + GAP
+    return free_place(workflow, size, moved(Place(x=place.x, y=place.y), *by))
 
 
 def change_id(workflow: Workflow, node_id: str, new_id: str) -> Edit | Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.document.edits import Edit, SetPlaces
+from studio.document.edits import Batch, Edit, SetPlaces
 from studio.document.geometry import GRID, Box, drawn, moved, sizes_of, snapped
 from studio.document.lines import lines
 from studio.document.model import Place, Workflow
@@ -57,6 +57,18 @@ def _up(distance: float) -> float:
     """To the grid, never less."""
     near = snapped(distance)
     return near if near >= distance else near + GRID
+
+
+def with_room(workflow: Workflow, edit: Edit) -> Edit:
+    """An edit, and room for what it puts between others."""
+    grown = edit.apply(workflow).workflow
+    had = drawn(workflow)
+    rooms: list[Edit] = []
+    for item_id in drawn(grown):
+        if item_id not in had:
+            rooms.append(make_room(grown, item_id))
+            grown = rooms[-1].apply(grown).workflow
+    return Batch((edit, *rooms)) if rooms else edit
 
 
 def _following(ends: list[tuple[str, str]], boxes: dict[str, Box], first: list[str], stay: set[str]) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import pytest
 from studio.document import commands
 from studio.document.conditions import Condition, Rule, describe
+from studio.document.geometry import boxes
 from studio.document.lines import default_id, into_id, leg_id, lines
 from studio.document.model import (
     DirectEdge,
@@ -20,6 +22,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.document.problems import Problem
+from studio.document.room import GAP, with_room
 from studio.document.validate import problems
 
 from tests.document.building import Drawing
@@ -110,6 +113,39 @@ def test_a_second_edge_is_offered_as_or() -> None:
     assert describe(changed.condition) == "contains “yes” or contains …"
     assert changed.condition is not None
     assert changed.condition.name == f"when_{edge.id}"
+
+
+def test_a_second_edge_beside_a_case_is_offered_as_or_in_the_case() -> None:
+    drawing = Drawing("agent", "switch", "agent")
+    drawing.connect("agent", "switch", "agent_2")
+    refused = drawing.refused("agent", "agent_2")
+    assert refused.message == (
+        "“Switch” leads from “Agent” to “Agent 2” already. Extend the condition of its case with “or” instead."
+    )
+    assert refused.fix is not None
+    drawing.do(refused.fix.edit)
+    switch = drawing.edge("switch")
+    assert isinstance(switch, SwitchEdge)
+    assert describe(switch.cases[0].condition) == "contains … or contains …"
+
+
+@pytest.mark.parametrize("flow", ["right", "down"])
+def test_a_new_switch_and_a_pass_node_get_room_between_others(flow: Literal["right", "down"]) -> None:
+    drawing = Drawing("agent", "agent")
+    drawing.connect("agent", "agent_2")
+    ahead = Place(x=216, y=0) if flow == "right" else Place(x=0, y=80)
+    places = {"agent": Place(x=0, y=0), "agent_2": ahead}
+    drawing.workflow = drawing.workflow.model_copy(update={"flow": flow, "places": places})
+    drawing.do(commands.to_switch(drawing.workflow, "agent_to_agent_2"))
+    for target in ("agent", "agent_2"):  # the default, and a case whose target the switch leads to already
+        edit = commands.connect(drawing.workflow, "switch", target)
+        assert not isinstance(edit, Problem)
+        drawing.do(with_room(drawing.workflow, edit))
+    found = boxes(drawing.workflow, ("agent", "switch", "switch__pass", "agent_2"))
+    along = 0 if flow == "right" else 1
+    for first, second in ((found[0], found[1]), (found[1], found[2]), (found[2], found[3])):
+        assert second[along] - first[along + 2] >= GAP
+    assert found[0][1 - along] == found[3][1 - along], "nothing moves across the way that lines run"
 
 
 def test_self_edges_are_allowed_once() -> None:

@@ -19,6 +19,7 @@ from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
 from studio.document.ready_groups import PATTERNS, add_ready_group
+from studio.document.room import with_room
 from studio.ui.canvas.arranging import Arranging
 from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
@@ -37,6 +38,8 @@ class Editing(Camera):
 
     message_shown = Signal(str)
     """Why something was not done; a whole sentence."""
+    offered = Signal(Problem)
+    """Something was not done, and its quick fix would be what was meant."""
     open_requested = Signal(str)
     """A sub-workflow node should be opened: its id."""
 
@@ -105,9 +108,24 @@ class Editing(Camera):
         """Says why something was not done."""
         self.message_shown.emit(text)
 
+    def refuse(self, problem: Problem) -> None:
+        """Says why something was not done, and offers what can be done instead."""
+        self.tell(problem.message)
+        if problem.fix is not None:
+            self.offered.emit(problem)
+
+    def mend(self, problem: Problem, workflow: Workflow) -> None:
+        """Does what was offered for this drawing, if it is still the same, and shows what is to be filled in."""
+        if problem.fix is None or workflow is not self.workflow:
+            return
+        self.execute(problem.fix.edit, problem.fix.text)
+        if problem.field and self.workspace is not None:
+            self.select((problem.place,))
+            self.workspace.selection.field_requested.emit(problem.place, problem.field)
+
     def _do(self, edit: Edit | Problem, text: str) -> bool:
         if isinstance(edit, Problem):
-            self.tell(edit.message)
+            self.refuse(edit)
             return False
         self.execute(edit, text)
         return True
@@ -215,11 +233,16 @@ class Editing(Camera):
 
     # ---- changing
 
-    def connect_items(self, source: str, target: str) -> bool:
-        """Draws an edge; tells why if that is not possible."""
+    def connect_items(self, source: str, target: str, *, mend: bool = False) -> bool:
+        """Draws an edge; tells why if that is not possible. ``mend``: does what would be offered instead."""
         text = tr("Connect {source} with {target}")
         names = {"source": name_of(self.workflow, source), "target": name_of(self.workflow, target)}
-        return self._do(commands.connect(self.workflow, source, target), text.format(**names))
+        edit = commands.connect(self.workflow, source, target)
+        if mend and isinstance(edit, Problem) and edit.fix is not None:
+            self.mend(edit, self.workflow)
+            return True
+        made = edit if isinstance(edit, Problem) else with_room(self.workflow, edit)
+        return self._do(made, text.format(**names))
 
     def delete_selection(self) -> None:
         """Deletes what is selected, edges of deleted nodes included."""

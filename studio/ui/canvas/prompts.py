@@ -65,20 +65,23 @@ class Prompts(QObject):
         self._open(listed, at, tr("Insert a node…"), lambda kind: self._view.insert_after(kind, anchor))
 
     def connect_to(self, anchor: str) -> None:
-        """Lists everything that ``anchor`` may be connected to."""
+        """Lists everything that ``anchor`` may be connected to, or that has another way to get the same."""
         workflow, items = self._view.workflow, self._view.canvas_scene.items_by_id
         entries = []
         for item_id in run_order(workflow):
-            if item_id in items and not isinstance(commands.connect(workflow, anchor, item_id), Problem):
+            edit = commands.connect(workflow, anchor, item_id) if item_id in items else None
+            fix = edit.fix if isinstance(edit, Problem) else None
+            if fix is not None or (edit is not None and not isinstance(edit, Problem)):
                 node, edge = workflow.node(item_id), workflow.edge(item_id)
                 kind = node.kind if node is not None else edge.kind if edge is not None else ""
-                entries.append(Entry(item_id, name_of(workflow, item_id), kind, item_id))
+                hint = fix.text if fix is not None else item_id
+                entries.append(Entry(item_id, name_of(workflow, item_id), kind, hint))
         prompt = tr("Connect {name} to…").format(name=name_of(workflow, anchor))
         self._open(
             entries,
             self._beside(anchor),
             prompt,
-            lambda target: self._view.connect_items(anchor, target),
+            lambda target: self._view.connect_items(anchor, target, mend=True),
             nothing=tr("Nothing here accepts what this node sends."),
         )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QHideEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from studio.ui.paint import draw_glyph, draw_shadow, ink
 from studio.ui.text import tr
@@ -14,7 +14,6 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.sources import counted
 
 MARGIN = 14
-TOLD_MS = 4000
 
 
 class FloatingBox(QWidget):
@@ -279,50 +278,3 @@ class RunSummary(FloatingBox):
             painter.setPen(tools.color(token))
             painter.drawText(round(x), round(baseline), text)
             x += metrics.horizontalAdvance(text) + 8
-
-
-class Told(QLabel):
-    """A short line at the bottom that goes away by itself: why something was not done."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._over = parent
-        self.setProperty("card", "popup")
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setContentsMargins(10, 6, 10, 6)
-        self.setWordWrap(True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(TOLD_MS)
-        self._timer.timeout.connect(self.hide)
-        self.hide()
-
-    def tell(self, text: str) -> None:
-        """Shows a line for four seconds."""
-        self._lay_out(text)
-        over = self._over
-        self.move((over.width() - self.width()) // 2, over.height() - self.height() - 60)
-        self.show()
-        self.raise_()
-        self._timer.start()
-
-    def show_at(self, text: str, at: QPoint) -> None:
-        """Shows a line beside a point, until it is hidden."""
-        self._lay_out(text)
-        area = self._over.rect()
-        x = min(at.x() + 16, area.right() - self.width() - 4)
-        y = min(at.y() + 20, area.bottom() - self.height() - 4)
-        self.move(x, y)
-        self.show()
-        self.raise_()
-
-    def _lay_out(self, text: str) -> None:
-        self.setText(text)
-        self.setAccessibleName(text)
-        self.setFixedWidth(min(380, QFontMetrics(self.font()).horizontalAdvance(text) + 28))
-        self.adjustSize()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Hide:
-            self._timer.stop()
-        return super().event(event)

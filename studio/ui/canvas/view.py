@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QResizeEvent, QShowEvent
@@ -13,6 +14,7 @@ from studio.document.changes import ChangeSet
 from studio.document.geometry import GRID, bounds
 from studio.document.lines import Line
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.document.problems import Problem
 from studio.settings.preferences import Preferences
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.difference_marks import DifferenceMarks
@@ -23,7 +25,7 @@ from studio.ui.canvas.overlays import Overlays
 from studio.ui.canvas.pointing import Pointing
 from studio.ui.canvas.prompts import Prompts
 from studio.ui.canvas.run_marks import queued_on
-from studio.ui.canvas.tools import Told
+from studio.ui.canvas.told import Told
 from studio.ui.canvas.words import canvas_words, item_words
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -51,9 +53,10 @@ class CanvasView(Pointing):
         """Fits again when the view gets another size; None once the view was moved or the drawing was edited."""
         self._renewed = False
         """The whole drawing was replaced: it is fitted as soon as its items are there."""
-        self.reason = Told(self)
-        self._told = Told(self)
+        self.reason = Told(theme, self)
+        self._told = Told(theme, self)
         self.message_shown.connect(self._told.tell)
+        self.offered.connect(self._on_offered)
         self.overlays = Overlays(self)
         self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
         self.prompts = Prompts(self)
@@ -195,7 +198,12 @@ class CanvasView(Pointing):
             self._follow = None
         # A step of undo, or of another panel, while something is dragged: what the gesture knows is no longer so.
         self.value_card.dismiss()
+        self._told.withdraw()
         self.cancel_gesture()
+
+    def _on_offered(self, problem: Problem) -> None:
+        if problem.fix is not None:
+            self._told.offer(problem.message, problem.fix.text, partial(self.mend, problem, self.workflow))
 
     def paint_over_far(self, painter: QPainter) -> None:
         self.difference.paint_far(painter)

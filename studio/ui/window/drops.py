@@ -1,6 +1,6 @@
 """Files dropped on the window: workflows are opened, code and YAML imported, a text becomes the next input.
 
-On the canvas a workflow becomes a sub-workflow, linked or as a copy, and a text becomes a template."""
+On the canvas a workflow becomes a sub-workflow, linked or as a copy, and any other text becomes a template."""
 
 from __future__ import annotations
 
@@ -55,9 +55,11 @@ def _on_canvas(window: MainWindow, at: QPoint | None) -> QPointF | None:
 
 
 def _put_on_canvas(window: MainWindow, canvas: CanvasView, file: Path, point: QPointF) -> None:
-    if file.suffix.lower() in _TEXTS:
+    if file.suffix.lower() != ".json":
         text = _read(window, file)
-        if text is not None:
+        if text is not None and "\0" in text:
+            canvas.tell(tr("{name} is neither a workflow nor a text.").format(name=file.name))
+        elif text is not None:
             canvas.add_text(text, file.stem, point)
         return
     ask(

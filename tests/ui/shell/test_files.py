@@ -446,6 +446,17 @@ def test_dropped_files_are_opened_and_texts_become_input(make_window: MakeWindow
     assert [page.title for page in window.files.pages()] == ["Research brief"]
     assert window.tool_bar.input.text() == "How much storage?"
 
+    assert window.page is not None
+    canvas = window.page.canvas
+    picture, table = tmp_path / "picture.png", tmp_path / "table.csv"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    table.write_text("a,b", encoding="utf-8")
+    said: list[str] = []
+    canvas.message_shown.connect(said.append)
+    drops.take(window, [picture, table], canvas.viewport().mapTo(window, canvas.viewport().rect().center()))
+    assert [n.name for n in canvas.workflow.nodes if n.kind == "template"] == ["table"]
+    assert said == ["picture.png is neither a workflow nor a text."]
+
 
 @pytest.mark.parametrize(
     ("given", "name"),

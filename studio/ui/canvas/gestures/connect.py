@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from studio.document.commands import connect, reconnect
 from studio.document.edits import Edit
 from studio.document.problems import Problem
+from studio.document.room import with_room
 from studio.ui.canvas import routing, ways
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
@@ -153,9 +154,10 @@ class ConnectGesture(Gesture):
         if over is not None:
             result = self.result(over.item_id)
             if isinstance(result, Problem):
-                self.view.tell(result.message)
+                # What is offered leads nothing elsewhere: an old edge that is dragged would stay.
+                self.view.tell(result.message) if self._line else self.view.refuse(result)
             else:
-                self.view.execute(result, self._text(over.item_id))
+                self.view.execute(with_room(self.scene.workflow, result), self._text(over.item_id))
             return
         if not self._line:
             self.view.open_search(at.scene, connect_to=self._anchor, backwards=self._backwards)

@@ -18,6 +18,7 @@ from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FrameItem
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.gestures.onto import Onto
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import Level
@@ -58,7 +59,7 @@ class MoveGesture(Gesture):
         self._start = self._places(items)
         self._far = self.view.level == Level.FAR
         self._guides: list[QGraphicsLineItem] = []
-        self._line: EdgeItem | None = None
+        self._onto = Onto(self.view, lambda line: drop_on_edge(self.scene.workflow, line, self._held))
         if self._take_out and len(self._ids) == 1 and self.scene.workflow.node(self._held) is not None:
             out = take_out(self.scene.workflow, self._held)
             self._out = None if isinstance(out, Problem) else out
@@ -147,22 +148,18 @@ class MoveGesture(Gesture):
 
     def _light_line(self, at: Pointer) -> None:
         """The edge that a single, unconnected node would be put on."""
-        found: EdgeItem | None = None
-        if len(self._ids) == 1 and not self._far and not at.alt and not self.scene.line_layer.at(self._held):
-            item = self.scene.items_by_id[self._held]
-            if item.layer >= 3.0 and not isinstance(item, JunctionItem):
-                found = self.view.line_at(item.rect.center(), 24.0)
-        if found is not self._line:
-            for edge, on in ((self._line, False), (found, True)):
-                if edge is not None:
-                    edge.mark("hovered", on)
-            self._line = found
+        item = self.scene.items_by_id[self._held]
+        single = len(self._ids) == 1 and not self._far and not self.scene.line_layer.at(self._held)
+        if single and not at.alt and item.layer >= 3.0 and not isinstance(item, JunctionItem):
+            self._onto.look(item.rect.center(), 24.0, at)
+        else:
+            self._onto.clear()
 
     # ---- ending
 
     def finish(self, at: Pointer) -> None:
         self.move(at)
-        line, shift = self._line, self._shift
+        line, shift = self._onto.edge, self._shift
         self._tidy()
         if shift.isNull():
             return
@@ -227,15 +224,13 @@ class MoveGesture(Gesture):
     def _tidy(self) -> None:
         self._show_guides([])
         self.view.far.end_shift()
-        if self._line is not None:
-            self._line.mark("hovered", False)
+        self._onto.clear()
         items = self.scene.items_by_id
         if not self._far and len(self._ids) <= LIFTED:
             for item_id in self._ids:
                 items[item_id].mark("lifted", False)
         if self._out is not None:
             self._fade(False)
-        self._line = None
 
     def cancel(self) -> None:
         self._move_to(QPointF())

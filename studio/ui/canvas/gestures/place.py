@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF
 
+from studio.document.commands import insert_on_edge
 from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, SWITCH, snapped
 from studio.document.ready_groups import PATTERNS
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.cards import Card
-from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.gestures.onto import Onto
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import FanOutItem, JoinItem, SwitchItem
 from studio.ui.canvas.node_item import NodeItem
@@ -32,7 +33,7 @@ class PlaceGesture(Gesture):
         super().__init__(view)
         self.kind = kind
         self._size = room_for(kind) or SIZES.get(kind, CARD)
-        self._line: EdgeItem | None = None
+        self._onto = Onto(view, lambda line: insert_on_edge(view.workflow, line, kind))
         self._item = self._preview()
 
     def _preview(self) -> DrawnItem:
@@ -68,23 +69,17 @@ class PlaceGesture(Gesture):
 
     def move(self, at: Pointer) -> None:
         self._item.setPos(self.place(at.scene))
-        plain = isinstance(self._item, NodeItem)
-        found = self.view.line_at(at.scene, 20.0) if plain else None
-        if found is not self._line:
-            for edge, on in ((self._line, False), (found, True)):
-                if edge is not None:
-                    edge.mark("hovered", on)
-            self._line = found
+        if isinstance(self._item, NodeItem):
+            self._onto.look(at.scene, 20.0, at)
 
     def finish(self, at: Pointer) -> None:
         self.move(at)
-        corner, line = self.place(at.scene), self._line.line if self._line else None
+        edge = self._onto.edge
+        corner, line = self.place(at.scene), edge.line if edge is not None else None
         self.cancel()
         self.view.add_node(self.kind, corner, on_line=line)
 
     def cancel(self) -> None:
-        if self._line is not None:
-            self._line.mark("hovered", False)
-            self._line = None
+        self._onto.clear()
         if self._item.scene() is not None:
             self.scene.removeItem(self._item)
