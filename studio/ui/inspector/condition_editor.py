@@ -62,7 +62,7 @@ class ConditionEditor(QWidget):
         self._pages: dict[str, QWidget] = {}
         """One is shown. No stack: that would keep the height of the highest."""
         self._add_pages(column)
-        self._chip = Chip(theme, "")
+        self._chip = Chip(theme, "", elided=True)
         column.addLayout(self._make_label_row())
 
     def show_value(self, value: object) -> None:

@@ -112,7 +112,7 @@ class MessagePage(InspectorPage):
 
     def _fill_facts(self, view: QueuedView) -> None:
         run = self.workspace.run
-        self._facts.add(tr("Type"), Chip(self.theme, view.type_name, square=True))
+        self._facts.add(tr("Type"), Chip(self.theme, view.type_name, square=True, elided=True))
         sent = self._sent()
         now = sent.superstep if sent is not None else max(0, run.next_superstep - 1)
         self._facts.add(tr("Sent in"), self._sent_in(now, sent))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
@@ -39,10 +39,10 @@ class Header(QWidget):
         column.addWidget(self.title)
         below = QHBoxLayout()
         below.setSpacing(5)
-        self.subtitle = Label(theme, "", "small", "muted")
+        self.subtitle = _Narrow(theme, "", "small", "muted")
         self.subtitle.setMinimumHeight(16)
         below.addWidget(self.subtitle)
-        self._id = Label(theme, "", "code-small", "muted")
+        self._id = _Narrow(theme, "", "code-small", "muted")
         self._id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._lock = IconLabel(theme, "lock", 11, "muted")
         self._lock.setToolTip(tr("The id is made once and stays when you rename"))
@@ -57,8 +57,16 @@ class Header(QWidget):
     def show_id(self, item_id: str) -> None:
         """The id that never changes."""
         self._id.setText(item_id)
+        self._id.setToolTip(item_id)
         self._id.show()
         self._lock.show()
+
+
+class _Narrow(Label):
+    """An id has up to 128 letters, a name any number, and the panel is not to be as wide."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(40, self.sizeHint().width()), super().minimumSizeHint().height())
 
 
 MOST = 12

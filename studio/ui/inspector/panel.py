@@ -28,7 +28,7 @@ class InspectorPanel(Panel):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._page: InspectorPage | None = None
         self._key: tuple[str, ...] = ()
-        self.setMinimumWidth(280)
+        self.setMinimumWidth(300)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(LATER_MS)

@@ -96,7 +96,7 @@ class ChipRow(QWidget):
     def _place(self, width: int, *, move: bool) -> int:
         x = y = 0
         for chip in self._chips:
-            size = chip.sizeHint()
+            size = chip.sizeHint().boundedTo(QSize(max(width, 40), 1000))
             if x and x + size.width() > width:
                 x, y = 0, y + 24
             if move:

@@ -69,7 +69,7 @@ class MessageDetail(Page):
         head.setSpacing(7)
         source = source_name(workflow, view.source, view.purpose)
         head.addWidget(Label(self._theme, source, "section"))
-        head.addWidget(Chip(self._theme, view.type_name, square=True))
+        head.addWidget(Chip(self._theme, view.type_name, square=True, elided=True))
         head.addStretch(1)
         step = tr("sent in superstep {number}").format(number=view.superstep) if view.superstep else tr("the input")
         head.addWidget(Label(self._theme, step, "small", "muted"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from studio.ui.theme import Theme
@@ -129,7 +129,8 @@ class Elided(QWidget):
 
 
 class Chip(QWidget):
-    """A small rounded label: ``tone`` is "" (neutral), run, done, fail, wait, bp or accent; ``square`` for types."""
+    """A small rounded label: ``tone`` is "" (neutral), run, done, fail, wait, bp or accent; ``square`` for types;
+    ``elided`` for words of any length: it takes what room there is, and its tooltip says all."""
 
     def __init__(
         self,
@@ -140,12 +141,15 @@ class Chip(QWidget):
         *,
         square: bool = False,
         height: int = 20,
+        elided: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme, self._text, self._icon, self._tone, self._square = theme, text, icon, tone, square
         self._height = height
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._elided = elided
+        across = QSizePolicy.Policy.Maximum if elided else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(text)
 
     @property
@@ -164,7 +168,11 @@ class Chip(QWidget):
         return QSize(chip_width(self._theme, self._text, self._icon), self._theme.length(self._height))
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        wanted = self.sizeHint()
+        return QSize(min(wanted.width(), 40), wanted.height()) if self._elided else wanted
+
+    def resizeEvent(self, _event: QResizeEvent) -> None:
+        self.setToolTip(self._text if self.width() < self.sizeHint().width() else "")
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

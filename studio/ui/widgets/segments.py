@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import focus_ring
 
+_PAD, _NARROW, _LEAST = 21, 9, 24
+"""Around the words: usually, and where room is short; and the least that is left of them."""
+
 
 class SegmentedControl(QWidget):
-    """Choices side by side. Arrow keys move; ``value`` may be None when several items differ ("mixed")."""
+    """Choices side by side. Arrow keys move; ``value`` may be None when several items differ ("mixed"). Where room is
+    short the segments come closer, then their words are cut and the tooltip says all of them."""
 
     edited = Signal(object)
     """The new value, after the user chose it."""
@@ -33,7 +37,7 @@ class SegmentedControl(QWidget):
         self._hover = -1
         self._height = 20 if small else 24
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         theme.changed.connect(self.updateGeometry)
 
@@ -51,10 +55,15 @@ class SegmentedControl(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(sum(self._widths()) + 2, self._theme.length(self._height) + 2)
+        return QSize(sum(self._texts()) + _PAD * len(self._choices) + 2, self._theme.length(self._height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        least = sum(min(text, _LEAST) for text in self._texts()) + _NARROW * len(self._choices)
+        return QSize(least + 2, self.sizeHint().height())
+
+    def resizeEvent(self, _event: QResizeEvent) -> None:
+        narrow = self.width() < sum(self._texts()) + _NARROW * len(self._choices) + 2
+        self.setToolTip(" · ".join(text for _, text in self._choices) if narrow else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -108,6 +117,7 @@ class SegmentedControl(QWidget):
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setPen(self._theme.color("off" if not self.isEnabled() else "accent" if on else "text2"))
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width() - _NARROW + 4)
         x = rect.left() + (rect.width() - metrics.horizontalAdvance(text)) // 2
         painter.drawText(x, rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2, text)
 
@@ -117,9 +127,19 @@ class SegmentedControl(QWidget):
             self.show_value(value)
             self.edited.emit(value)
 
-    def _widths(self) -> list[int]:
+    def _texts(self) -> list[int]:
+        """Widths of the words."""
         metrics = QFontMetrics(self._theme.font("section"))
-        return [metrics.horizontalAdvance(text) + 21 for _, text in self._choices]
+        return [metrics.horizontalAdvance(text) for _, text in self._choices]
+
+    def _widths(self) -> list[int]:
+        texts, room = self._texts(), self.width() - 2
+        pad = min(_PAD, max(_NARROW, (room - sum(texts)) // max(1, len(texts))))
+        over = sum(texts) + pad * len(texts) - room
+        while over > 0 and max(texts, default=0) > _LEAST:  # the longest gives first
+            texts[texts.index(max(texts))] -= 1
+            over -= 1
+        return [text + pad for text in texts]
 
     def _rects(self) -> list[QRect]:
         rects, x = [], 1

@@ -85,6 +85,20 @@ def test_segments_move_with_the_arrows(theme: Theme, qtbot: QtBot) -> None:
     assert told.args == ["a"]
 
 
+def test_segments_come_closer_where_room_is_short(theme: Theme, qtbot: QtBot) -> None:
+    control = SegmentedControl(theme, (("a", "Function body"), ("b", "Module")))
+    qtbot.addWidget(control)
+    control.resize(control.sizeHint())
+    assert sum(control._widths()) + 2 == control.width()
+    assert control.toolTip() == ""
+    control.resize(control.minimumSizeHint())
+    assert control.width() < control.sizeHint().width()
+    assert control._rects()[-1].right() <= control.width() - 1
+    assert control._at(control.width() - 3) == 1
+    control.show()
+    assert control.toolTip() == "Function body · Module"
+
+
 def test_chips_move_and_go(theme: Theme, qtbot: QtBot) -> None:
     field = ChipsField(theme, lambda: [("c", "C")], "Add")
     qtbot.addWidget(field)

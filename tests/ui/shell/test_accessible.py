@@ -1,4 +1,5 @@
-"""Everything that takes the focus has a name for screen readers, in every panel, dialog and inspector page."""
+"""Everything that takes the focus has a name for screen readers, in every panel, dialog and inspector page; no page is
+wider than its panel."""
 
 from __future__ import annotations
 
@@ -22,8 +23,10 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 from studio.document import commands
+from studio.document.conditions import Condition, Rule
 from studio.document.edits import Insert
 from studio.document.model import Note
+from studio.document.problems import Problem
 from studio.settings.places import resource
 from studio.ui.find.rename_dialog import RenameDialog
 from studio.ui.main_window import MainWindow
@@ -106,14 +109,26 @@ def test_every_inspector_page(window: MainWindow) -> None:
         document.execute(commands.new_node(document.workflow, kind)[0], "Add")
     document.execute(Insert("notes", Note(id="note_x", text="x")), "Add")
     document.execute(commands.new_frame(document.workflow, ("writer",))[0], "Frame")
+    document.execute(commands.set_fields(document.workflow, "switch", {"name": "Verdict " * 30}), "Rename")
+    rules = tuple(Rule(value="a very long text that is looked for") for _ in range(3))
+    anything = Condition(rule=Rule(op="or", rules=rules))
+    connected = commands.connect(document.workflow, "switch", "writer")
+    assert not isinstance(connected, Problem)
+    document.execute(connected, "Connect")
+    case = document.workflow.edge("switch").cases[0]  # type: ignore[union-attr]
+    document.execute(commands.set_condition(document.workflow, case.id, anything), "Condition")
     workflow = document.workflow
     items = [i.id for part in (workflow.nodes, workflow.edges, workflow.notes, workflow.groups) for i in part]
     chosen: list[tuple[str, ...]] = [(), *((i,) for i in items), tuple(items), ("planner", "writer")]
     shown = window.sides.show_panel("inspector")
+    width = shown.width()
     for ids in chosen:
         selection.select(ids)
         QApplication.processEvents()
         assert nameless(shown) == [], ids
+        for area in shown.findChildren(QScrollArea):
+            assert not area.isVisible() or area.widget().minimumSizeHint().width() <= area.viewport().width(), ids
+    assert shown.width() == width
 
 
 @pytest.mark.parametrize("section", ["appearance", "session", "canvas", "shortcuts", "run", "providers"])
