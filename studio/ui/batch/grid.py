@@ -7,7 +7,7 @@ import json
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from studio.debugger.batch import RowResult
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -57,7 +57,7 @@ class ResultsModel(QAbstractTableModel):
             return self._text(result, column)
         if role == Qt.ItemDataRole.ToolTipRole and column in (2, 3):
             value = result.input if column == 2 else result.failure or result.output
-            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+            return tip(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1:
             return self._theme.color(_TONES[result.state])
         if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QPainter,
@@ -22,6 +22,7 @@ from studio.ui.canvas.item import NO_PEN, DrawnItem, Look
 from studio.ui.canvas.levels import READABLE
 from studio.ui.canvas.routing import End
 from studio.ui.paint import Ink, draw_glyph, scene_font
+from studio.ui.text import one_line
 
 FRAME_PADDING = (20.0, 36.0, 20.0, 28.0)
 """Left, top, right, bottom of a frame around its members."""
@@ -132,6 +133,10 @@ def _fragments(block: QTextBlock) -> list[QTextFragment]:
     return found
 
 
+_TITLE_LEFT, _GLYPH = 13.0, 19
+"""Beside the title of a frame, and what its glyph takes."""
+
+
 class FrameItem(DrawnItem):
     """A frame around its members, or the group of a pattern."""
 
@@ -145,6 +150,7 @@ class FrameItem(DrawnItem):
         self.members: tuple[str, ...] = ()
         self._title = QStaticText()
         self._detail = QStaticText()
+        self._title_width = 0.0
 
     def show_frame(self, name: str, kind: str, detail: str, members: tuple[str, ...], rect: QRectF) -> None:
         """Shows this around ``rect`` (scene coordinates)."""
@@ -157,9 +163,15 @@ class FrameItem(DrawnItem):
         self.refresh_look()
 
     def refresh_look(self) -> None:
-        self._title = QStaticText(self.name)
-        self._detail = QStaticText(f"· {self.detail}" if self.detail else "")
-        self._title.prepare(font=scene_font(self.look.theme, "small", weight=600)[0])
+        font, metrics = scene_font(self.look.theme, "small", weight=600)
+        room = self.box.width() - 2 * _TITLE_LEFT - (_GLYPH if self.kind in _GLYPHS else 0)
+        title = metrics.elidedText(one_line(self.name), Qt.TextElideMode.ElideRight, room)
+        self._title_width = metrics.horizontalAdvance(title)
+        rest = f"· {self.detail}" if self.detail and title == self.name else ""
+        self._title, self._detail = QStaticText(title), QStaticText(rest)
+        for text in (self._title, self._detail):
+            text.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.prepare(font=font)
         self._detail.prepare(font=scene_font(self.look.theme, "small")[0])
         self.update()
 
@@ -180,11 +192,11 @@ class FrameItem(DrawnItem):
         painter.save()
         if fixed:
             painter.scale(0.8 / self.look.zoom, 0.8 / self.look.zoom)
-        x, top = 13.0, 3.0 if fixed else 8.0
+        x, top = _TITLE_LEFT, 3.0 if fixed else 8.0
         glyph = _GLYPHS.get(self.kind)
         if glyph is not None:
             draw_glyph(painter, tools, glyph, x, top + 1, 13, "text2")
-            x += 19
+            x += _GLYPH
         font, metrics = scene_font(self.look.theme, "small", weight=600)
         painter.setFont(font)
         painter.setPen(tools.color("text2"))
@@ -193,7 +205,7 @@ class FrameItem(DrawnItem):
         if self.detail and not fixed:
             painter.setFont(scene_font(self.look.theme, "small")[0])
             painter.setPen(tools.color("muted"))
-            painter.drawStaticText(QPointF(x + metrics.horizontalAdvance(self.name) + 6, y), self._detail)
+            painter.drawStaticText(QPointF(x + self._title_width + 6, y), self._detail)
         painter.restore()
         self.paint_focus(painter, tools)
 

@@ -30,7 +30,7 @@ from studio.document.types import split, yields
 from studio.ui.paint import ChipLook, OctagonVariant
 from studio.ui.paint.breakpoint_look import look_at_node
 from studio.ui.paint.numbers import seconds_text
-from studio.ui.text import tr
+from studio.ui.text import one_line, tr
 from studio.ui.widgets.costs import cost_words
 from studio.ui.widgets.sources import counted, tokens_short
 
@@ -157,7 +157,7 @@ def card_of(
     generic_input = isinstance(node, GenericNode) and node.kind == "input"
     return Card(
         kind=kind,
-        title=node.name or node.id,
+        title=one_line(node.name) or node.id,
         subtitle=subtitle_of(workflow, node),
         status=view.status if view else "idle",
         badges=(*_badges(workflow, node, view, problems), *_overrides(run, node.id)),
@@ -244,7 +244,7 @@ def join_card(
     view = run.nodes.get(node.id)
     return Card(
         kind="join",
-        title=node.name,
+        title=one_line(node.name),
         status=view.status if view else "idle",
         chip=_join_progress(run, fan_in) or _join_label(node, count),
         chip_icon="join",

@@ -23,10 +23,14 @@ from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.run_marks import Lines, next_steps
 from studio.ui.paint.numbers import seconds_text
 from studio.ui.text import tr
+from studio.ui.widgets.sources import short
 
 FOOTER_ROOM = 18.0
 """Least space under the last card of a frame."""
 Drawn = Node | SwitchEdge | FanOutEdge | Note | Group
+
+_SWITCH_NAME = 28
+"""Letters of the name over a switch, which is small itself."""
 
 
 class Contents:
@@ -151,7 +155,7 @@ class Contents:
             card = Card("fan_out", thing.name, chip=chosen, severity=severity)
             return item.show_card(card, *self._bar(FAN_OUT, place))
         name = thing.name if isinstance(thing, SwitchEdge) else ""
-        return item.show_card(Card("switch", name, chip=name, severity=severity), *SwitchItem.size)
+        return item.show_card(Card("switch", name, chip=short(name, _SWITCH_NAME), severity=severity), *SwitchItem.size)
 
     def _bar(self, size: tuple[float, float], place: Place) -> tuple[float, float]:
         return bar_size((size[0], place.height or size[1]), down=self.workflow.flow == "down")

@@ -12,7 +12,7 @@ from studio.document.problems import Problem
 from studio.ui.canvas.cards import Badge, Card, problem_badge
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.paint import Ink
-from studio.ui.text import tr
+from studio.ui.text import one_line, tr
 
 _ORDER = ("failed", "waiting", "running", "queued", "stopped", "done")
 
@@ -63,7 +63,7 @@ def group_card(
         badges.append(Badge(tr("Start"), "flag", token="accent"))
     return Card(
         kind=group.kind,
-        title=group.name,
+        title=one_line(group.name),
         subtitle=tr("1 node") if len(nodes) == 1 else tr("{n} nodes").format(n=len(nodes)),
         status=next((s for s in _ORDER if s in views), "idle"),
         badges=tuple(b for b in badges if b is not None),

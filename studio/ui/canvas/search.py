@@ -78,6 +78,7 @@ class SearchPopup(QFrame):
         self._nothing = QLabel(self)
         self._nothing.setProperty("role", "muted")
         self._nothing.setWordWrap(True)
+        self._nothing.setTextFormat(Qt.TextFormat.PlainText)
         layout.addWidget(self.field)
         layout.addWidget(self.list)
         layout.addWidget(self._nothing)

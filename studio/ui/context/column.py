@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from studio.debugger.context.items import Item
 from studio.ui.context.rows import Column, Group
 from studio.ui.run.message_model import Index
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Elided, Label, paint_chip
 
@@ -144,7 +144,7 @@ class ContextColumn(QWidget):
                 child.setData(item, _DATA)
                 child.setData(item.id in marked, _MARKED)
                 child.setData(f"{item.role} {item.author} {item.text[:200]}", Qt.ItemDataRole.AccessibleTextRole)
-                child.setToolTip(_tip(item))
+                child.setToolTip(tip(_tip(item)))
                 row.appendRow(child)
             self.model.appendRow(row)
         self.tree.expandAll()

@@ -14,7 +14,7 @@ from studio.document.lines import node_at, path_names
 from studio.document.model import Workflow
 from studio.ui.context.rows import origin_title
 from studio.ui.run.message_model import Index
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.empty import EmptyText
 
@@ -61,8 +61,8 @@ class FactTable(QWidget):
             )  # fmt: skip
             row = [QStandardItem(text) for text in texts]
             row[0].setData(record.invocation, Qt.ItemDataRole.UserRole)
-            row[4].setToolTip(view.has)
-            row[5].setToolTip(holder.item.text[:600])
+            row[4].setToolTip(tip(view.has))
+            row[5].setToolTip(tip(holder.item.text[:600]))
             self.model.appendRow(row)
         for at, width in enumerate((140, 76, 210, 130, 260)):
             self.table.setColumnWidth(at, width)

@@ -19,6 +19,7 @@ from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from studio.ui.paint import OctagonVariant, draw_octagon
+from studio.ui.text import tip
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import paint_box
 
@@ -76,7 +77,8 @@ class RowsModel(QAbstractListModel):
         if role == _ROLE:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return f"{row.name}, {row.note}" if isinstance(row, BreakpointRow) else f"{row.title}: {row.text[:200]}"
+            said = f"{row.name}, {row.note}" if isinstance(row, BreakpointRow) else f"{row.title}: {row.text[:200]}"
+            return said if role == Qt.ItemDataRole.DisplayRole else tip(said)
         if role == Qt.ItemDataRole.CheckStateRole and isinstance(row, BreakpointRow):
             return Qt.CheckState.Checked if row.on else Qt.CheckState.Unchecked
         return None

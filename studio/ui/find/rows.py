@@ -13,7 +13,7 @@ from studio.document.lines import line, name_of
 from studio.document.model import Workflow
 from studio.document.searching import Hit
 from studio.document.text_slots import TextSlot
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.table_rows import Index, TableRows
 
@@ -65,7 +65,7 @@ class HitRows(TableRows):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return hit.excerpt()[0] if index.column() == 0 else self._where(hit)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return hit.slot.text[:1000] if index.column() == 0 else self._where(hit)
+            return tip(hit.slot.text[:1000] if index.column() == 0 else self._where(hit))
         return None
 
     def _where(self, hit: Hit) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QFontMetrics, QPainter, QUndoStack
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,7 +45,7 @@ class StepRows(QAbstractListModel):
         now, saved = self._stack.index(), self._stack.cleanIndex()
         text = self._stack.text(row - 1) if row else tr("As it was opened")
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return text
+            return text if role == Qt.ItemDataRole.DisplayRole else tip(text)
         if role == NOW_ROLE:
             return (row > now) - (row < now)
         if role == SAVED_ROLE:

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 
 from studio.importers import Report
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.table_rows import Index, TableRows
 
@@ -70,5 +70,6 @@ class ReportRows(TableRows):
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             return self._theme.icon(icon, token)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return tr(word) if index.column() == 0 else texts[index.column()]
+            said = tr(word) if index.column() == 0 else texts[index.column()]
+            return tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
         return None

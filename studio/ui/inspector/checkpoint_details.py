@@ -13,7 +13,7 @@ from studio.debugger.run_comparison import shown_value
 from studio.document.lines import name_of
 from studio.ui.inspector.small_parts import Facts
 from studio.ui.paint.numbers import size_text
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Elided, Label
 from studio.ui.widgets.section import Section
@@ -77,9 +77,9 @@ def _row(theme: Theme, name: str, text: str) -> QWidget:
     layout.setSpacing(6)
     label = Label(theme, name, "code-small")
     label.setFixedWidth(110)
-    label.setToolTip(name)
+    label.setToolTip(tip(name))
     value = Elided(theme, " ".join(text.split()), "code-small", "text2")
-    value.setToolTip(text if len(text) < 2000 else f"{text[:2000]} …")
+    value.setToolTip(tip(text if len(text) < 2000 else f"{text[:2000]} …"))
     layout.addWidget(label)
     layout.addWidget(value, 1)
     return row

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 
 from studio.agents.messages import ApprovalResponse, Message, ToolCall, ToolResult
 from studio.ui.paint.numbers import count_text
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 
@@ -132,7 +132,7 @@ class MessageRow(QWidget):
         self._text = said(message).replace("\n", " ")
         self._tokens = count_text(estimate(said(message)))
         self.setFixedHeight(theme.length(23))
-        self.setToolTip(said(message)[:2000])
+        self.setToolTip(tip(said(message)[:2000]))
         self.setAccessibleName(f"{message.role} {self._author} {self._text}")
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from studio.ui.text import tip
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import chip_width, paint_chip
 from studio.ui.widgets.tiles import paint_tile
@@ -19,7 +20,7 @@ class TrailRow(QWidget):
         self._theme, self._kind, self._name, self._where, self._depth = theme, kind, name, where, depth
         self._text = " ".join(text.split())
         self.setFixedHeight(theme.length(30))
-        self.setToolTip(text[:2000])
+        self.setToolTip(tip(text[:2000]))
         self.setAccessibleName(f"{name}, {where}, {self._text}")
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -14,7 +14,7 @@ from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
 from studio.document.conditions import Condition, NeedsWorker, evaluate, explain
 from studio.ui.inspector.small_parts import Card
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.section import Section
@@ -198,7 +198,7 @@ class _Row(QWidget):
             number=row.superstep, answers=", ".join(said), reason=row.reason, text=self._text[:200]
         )
         self.setAccessibleName(words)
-        self.setToolTip("\n".join(part for part in (row.reason, row.text[:1500]) if part))
+        self.setToolTip(tip("\n".join(part for part in (row.reason, row.text[:1500]) if part)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, theme, row = QPainter(self), self._theme, self._row

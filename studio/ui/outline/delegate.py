@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.ui.outline.tree import Row
 from studio.ui.paint import KIND_ICONS, ChipText, Ink, draw_badge, draw_glyph, draw_kind, draw_octagon, ink, scene_font
-from studio.ui.text import tr
+from studio.ui.text import one_line, tr
 from studio.ui.theme import Theme
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -45,7 +45,7 @@ class OutlineDelegate(QStyledItemDelegate):
         painter.setFont(font)
         metrics = QFontMetrics(font)
         room = max(0, right - x)
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, room)
+        name = metrics.elidedText(one_line(row.name), Qt.TextElideMode.ElideRight, room)
         painter.setPen(tools.color("text"))
         label = QRect(x, rect.top(), room, rect.height())
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, name)

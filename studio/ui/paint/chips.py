@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
 from studio.ui.paint.glyphs import draw_glyph
 from studio.ui.paint.ink import ink, scene_font
+from studio.ui.text import one_line
 from studio.ui.theme import Theme
 from studio.ui.theme.fonts import ROLES
 
@@ -39,9 +40,14 @@ def _font(theme: Theme, text: str, *, small: bool, strong: bool) -> tuple[QFont,
     return scene_font(theme, "small", weight=600 if strong else 500, tabular=tabular)
 
 
+LONGEST = 48
+"""Letters on a chip. What people call a switch or a case may be of any length."""
+
+
 @dataclass(slots=True)
 class ChipText:
-    """One chip, laid out: ``strong`` is set in semibold accent before ``text``. Make it once, paint it often."""
+    """One chip, laid out: ``strong`` is set in semibold accent before ``text``. Make it once, paint it often. Long
+    labels and names are cut."""
 
     theme: Theme
     text: str
@@ -63,9 +69,11 @@ class ChipText:
         if self.icon:
             x += self._icon_size + (gap if self.text or self.strong else 0)
         token = self.text_token or _COLORS[self.look][2]
-        for text, strong in ((self.strong, True), (self.text, False)):
-            if not text:
+        for whole, strong in ((self.strong, True), (self.text, False)):
+            if not whole:
                 continue
+            text = one_line(whole[: 4 * LONGEST])
+            text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
             font, metrics = _font(
                 self.theme, text, small=self.small, strong=strong or self.look not in ("outline", "dim", "plain")
             )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt
 
 from studio.document.model import FanOutEdge, SwitchEdge, Workflow
 from studio.document.problems import Problem
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.widgets.table_rows import Index, TableRows
 
 COLUMNS = ("", "Problem", "Where", "Fix")
@@ -55,7 +55,7 @@ class ProblemRows(TableRows):
         if role == Qt.ItemDataRole.DisplayRole:
             return texts[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return texts[index.column()] or tr(_WORDS[problem.severity])
+            return tip(texts[index.column()] or tr(_WORDS[problem.severity]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return tr(_WORDS[problem.severity]) if index.column() == 0 else texts[index.column()]
         return None

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Label, Prose
 
@@ -38,7 +38,7 @@ def argument_row(theme: Theme, name: str, value: object, news: Sequence[object] 
     row.setSpacing(8)
     title = Label(theme, name, "code-small", "muted")
     title.setFixedWidth(84)
-    title.setToolTip(name)
+    title.setToolTip(tip(name))
     title.setMinimumHeight(17)
     row.addWidget(title, 0, Qt.AlignmentFlag.AlignTop)
     row.addWidget(argument_value(theme, value, news), 1)

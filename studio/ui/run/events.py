@@ -23,7 +23,7 @@ from studio.document.lines import name_of
 from studio.engine.events import TokensArrived
 from studio.ui.run.event_words import detail_of, kind_of, node_of
 from studio.ui.run.message_model import Index
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import CheckBox
 from studio.ui.widgets.empty import EmptyText
@@ -95,7 +95,7 @@ class EventModel(QAbstractListModel):
         if role == Qt.ItemDataRole.UserRole:
             return event
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._line(event)
+            return self._line(event) if role == Qt.ItemDataRole.DisplayRole else tip(self._line(event))
         return None
 
     def name(self, node: str) -> str:

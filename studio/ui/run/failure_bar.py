@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from studio.bridge.workspace import Workspace
 from studio.debugger.failures import Failure, failure_of, where_words
 from studio.debugger.states import RunState
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided, Prose
@@ -61,7 +61,7 @@ class FailureBar(QWidget):
         if workspace is not None and failed:
             run = workspace.run
             self.text.set_text(run.sentence)
-            self.text.setToolTip(run.sentence)
+            self.text.setToolTip(tip(run.sentence))
             self.retry.setVisible(run.can("retry")[0])
             seen = (run.branch, run.events_gone + len(run.events))
             if seen != self._seen:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.widgets.sources import source_name
 
 Index = QModelIndex | QPersistentModelIndex
@@ -109,9 +109,9 @@ class MessageModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(view, index.column())
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == 4:
-            return view.text[:2000]
+            return tip(view.text[:2000])
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == 5 and self._workspace is not None:
-            return "\n".join(f"{name}: {told}" if name else told for _, name, told in why(self._workspace, view))
+            return tip("\n".join(f"{name}: {told}" if name else told for _, name, told in why(self._workspace, view)))
         return None
 
     def text(self, view: MessageView, column: int) -> str:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from studio.ui.paint import draw_badge
 from studio.ui.run.rows import Row
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,7 +45,7 @@ class SuperstepModel(QAbstractListModel):
             used = f", {row.usage}" if row.usage else ""
             return f"{number}{row.title}, {row.status or row.kind}, {row.time}{used}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(text for text in (row.title, row.usage) if text)
+            return tip("\n".join(text for text in (row.title, row.usage) if text))
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

@@ -34,7 +34,7 @@ from studio.bridge.state_history import ABSENT
 from studio.bridge.watches import WatchValues, WatchView
 from studio.bridge.workspace import Workspace
 from studio.ui.state.values import plain, short, whole
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Label
@@ -74,7 +74,7 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{row.expression}: {words(row)}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.problem or f"{row.expression}\n{whole(row.value)[:2000]}"
+            return tip(row.problem or f"{row.expression}\n{whole(row.value)[:2000]}")
         return None
 
 

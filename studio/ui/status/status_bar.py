@@ -34,6 +34,7 @@ class IconText(QWidget):
         self._theme = theme
         self._icon, self._token = "", "muted"
         self._picture, self._text = QLabel(), QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(5)
@@ -88,6 +89,7 @@ class StatusBar(QStatusBar):
         row.setContentsMargins(0, 0, 12, 0)
         row.setSpacing(14)
         for label in (self.saved, self.selection, self.privacy):
+            label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
         right.setLayout(row)
         self.addWidget(left, 1)

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from studio.ui.actions import Action, Situation
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 
@@ -86,9 +86,9 @@ class ActionSet(QObject):
                 action.setText(text)
                 action.setIconText(text)
             keys = self.keys(entry.id)
-            tip = tooltip(tr(entry.hint) or text, keys[0] if keys else "", reason)
-            if action.toolTip() != tip:
-                action.setToolTip(tip)
+            hint = tip(tooltip(tr(entry.hint) or text, keys[0] if keys else "", reason))
+            if action.toolTip() != hint:
+                action.setToolTip(hint)
             if entry.checkable:
                 action.setChecked(entry.id in now.checked)
         self.updated.emit()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.debugger.states import RunState
+from studio.ui.text import tip
 from studio.ui.theme import Theme
 
 LOOKS: dict[RunState, tuple[str, str]] = {
@@ -57,7 +58,7 @@ class StateChip(QWidget):
         if (state, sentence) == (self._state, self._sentence):
             return
         self._state, self._sentence = state, sentence if state in LOOKS else ""
-        self.setToolTip(self._sentence)
+        self.setToolTip(tip(self._sentence))
         self.setAccessibleName(self._sentence)
         self.updateGeometry()
         self.update()

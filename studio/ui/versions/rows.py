@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from studio.document.difference import ItemChange
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.versions.words import SIGNS, TOKENS, WORDS, change_name, change_words, moment, size_text
 
@@ -67,7 +67,7 @@ class Rows(QAbstractListModel):
         if role == DETAIL_ROLE:
             return detail
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{text} · {detail}" if detail else text
+            return tip(f"{text} · {detail}" if detail else text)
         if isinstance(item, ItemChange):
             if role == SIGN_ROLE:
                 return SIGNS[item.what], TOKENS[item.what]

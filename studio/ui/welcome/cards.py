@@ -7,7 +7,7 @@ from PySide6.QtGui import QEnterEvent, QFontMetrics, QPainter, QPainterPath, QPa
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from studio.document.lines import counts
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.welcome.templates import Template
 from studio.ui.welcome.thumbnail import paint_picture, picture
@@ -33,7 +33,7 @@ class TemplateCard(QAbstractButton):
         self.setText(title)
         self.setAccessibleName(title)
         self.setAccessibleDescription(self.description)
-        self.setToolTip(self.description)
+        self.setToolTip(tip(self.description))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

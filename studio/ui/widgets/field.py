@@ -133,7 +133,7 @@ class Field(QWidget):
         layout.addLayout(self._make_label_row(title, required))
         row = QHBoxLayout()
         row.setContentsMargins(0, 3, 0, 0)
-        fixed = editor.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Fixed
+        fixed = editor.sizePolicy().horizontalPolicy() in (QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Maximum)
         row.addWidget(editor, 0 if fixed else 1)
         if fixed:
             row.addStretch(1)

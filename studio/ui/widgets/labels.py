@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from studio.ui.text import tip
 from studio.ui.theme import Theme
 from studio.ui.widgets.polish import repolish
 
@@ -121,7 +122,7 @@ class Elided(QWidget):
         painter.setFont(font)
         painter.setPen(self._theme.color(self._token))
         shown = metrics.elidedText(self._text.replace("\n", " "), Qt.TextElideMode.ElideRight, self.width())
-        self.setToolTip(self._text if shown != self._text else "")
+        self.setToolTip(tip(self._text) if shown != self._text else "")
         painter.drawText(QPoint(0, (self.height() + metrics.ascent() - metrics.descent()) // 2), shown)
 
     def _font(self) -> QFont:
@@ -172,7 +173,7 @@ class Chip(QWidget):
         return QSize(min(wanted.width(), 40), wanted.height()) if self._elided else wanted
 
     def resizeEvent(self, _event: QResizeEvent) -> None:
-        self.setToolTip(self._text if self.width() < self.sizeHint().width() else "")
+        self.setToolTip(tip(self._text) if self.width() < self.sizeHint().width() else "")
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

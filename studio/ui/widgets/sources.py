@@ -8,7 +8,7 @@ from studio.agents.messages import Usage
 from studio.document.lines import counts, line, lines, name_of
 from studio.document.model import Workflow
 from studio.ui.paint.numbers import count_text, tokens_text
-from studio.ui.text import tr
+from studio.ui.text import one_line, tr
 
 _INTERNAL = "internal:"
 """How the engine names the source of a run's input, and of an answer that goes back into the node that asked."""
@@ -68,5 +68,6 @@ def tokens_short(usage: Usage | None) -> str:
 
 
 def short(name: str, most: int = 40) -> str:
-    """A name as it stands in a sentence: at most so many characters."""
+    """A name as it stands in a sentence: in one line, at most so many characters."""
+    name = one_line(name)
     return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"

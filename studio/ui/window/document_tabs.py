@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTabBar, QToo
 
 from studio.bridge.workspace import Workspace
 from studio.ui.actions import Page
+from studio.ui.text import tip as plain_tip
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
@@ -88,7 +89,7 @@ class DocumentTabs(QWidget):
         index = self._bar.insertTab(self._bar.currentIndex() + 1, self._theme.icon(icon, "muted"), _plain(title))
         self._bar.setTabData(index, key)
         self._bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, end)
-        self._bar.setTabToolTip(index, tip)
+        self._bar.setTabToolTip(index, plain_tip(tip))
         self._bar.blockSignals(blocked)
         self._bar.setCurrentIndex(index)
         self._on_bar_current_changed()
@@ -124,7 +125,7 @@ class DocumentTabs(QWidget):
             return
         if self._bar.tabText(index) != _plain(title):
             self._bar.setTabText(index, _plain(title))
-        self._bar.setTabToolTip(index, tip)
+        self._bar.setTabToolTip(index, plain_tip(tip))
         tab = self._tabs[str(self._bar.tabData(index))]
         tab.dirty.setText("•" if dirty else "")
         tab.dirty.setAccessibleName(tr("has changes that are not saved") if dirty else "")

@@ -39,6 +39,9 @@ def test_a_pattern_in_an_empty_document_is_in_order_and_one_step(make_canvas: Ma
     frame = view.canvas_scene.items_by_id[str(group)]
     assert isinstance(frame, FrameItem)
     assert (frame.x(), frame.y()) == (80, 48)
+    frame.show_frame("<b>A\nname</b> " * 40, "frame", "2 of 3", (), frame.rect)
+    assert frame._title_width <= frame.rect.width() - 26
+    assert (frame._title.textFormat(), frame._detail.text()) == (Qt.TextFormat.PlainText, "")
     for item_id, item in view.canvas_scene.items_by_id.items():
         assert frame.rect.contains(item.rect), item_id
     assert view.selection_items == (group,)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
+from studio.ui.paint.chips import LONGEST, ChipText
 from studio.ui.status.status_bar import StatusBar
+from studio.ui.text import one_line, tip
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import ComboBox
 from studio.ui.widgets.chips_field import ChipsField
@@ -13,7 +15,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.segments import SegmentedControl
-from studio.ui.widgets.sources import counted, tokens_words
+from studio.ui.widgets.sources import counted, short, tokens_words
 from studio.ui.widgets.style import sheet
 from studio.ui.widgets.text_fields import TextBox, changed_span
 
@@ -97,6 +99,21 @@ def test_segments_come_closer_where_room_is_short(theme: Theme, qtbot: QtBot) ->
     assert control._at(control.width() - 3) == 1
     control.show()
     assert control.toolTip() == "Function body · Module"
+
+
+def test_what_people_write_is_shown_letter_by_letter_and_cut(theme: Theme, qtbot: QtBot) -> None:
+    assert tip("a <b>x</b> & y") == '<p style="white-space:pre-wrap">a &lt;b&gt;x&lt;/b&gt; &amp; y</p>'
+    assert tip("R&D") == "R&D"
+    assert one_line("a \r\n b\tc  d") == "a b c  d"
+    assert short("line\n" * 20, 12) == "line line l…"
+    long, edge = ChipText(theme, "x" * 300), ChipText(theme, "x" * LONGEST)
+    assert long.width < edge.width * 1.05
+    bar = StatusBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_selection("a<br>b")
+    bar.state.show_text("a<br>b")
+    plain = [label for label in bar.findChildren(QLabel) if label.text() == "a<br>b"]
+    assert [label.textFormat() for label in plain] == [Qt.TextFormat.PlainText] * 2
 
 
 def test_chips_move_and_go(theme: Theme, qtbot: QtBot) -> None:
