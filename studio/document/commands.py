@@ -15,7 +15,7 @@ from studio.document.connecting import DEFAULT, connect
 from studio.document.copying import copy_items, duplicate, paste_items, pasted_ids
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, SetFields, SetPlaces, SetWorkflow
-from studio.document.geometry import bounds, default_size, drawn, free_place
+from studio.document.geometry import bounds, default_size, drawn, frame_around, frames_around, free_place
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
 from studio.document.layout import Flow, arrange
 from studio.document.lines import line
@@ -33,6 +33,7 @@ from studio.document.model import (
 from studio.document.nesting import extract, inline
 from studio.document.rewiring import change_id, drop_on_edge, insert_on_edge, reconnect, to_fan_out, to_switch
 from studio.document.room import make_room
+from studio.document.turning import notes_beside
 
 __all__ = [
     "DEFAULT",
@@ -111,7 +112,7 @@ def new_node(workflow: Workflow, kind: str, name: str | None = None, place: Plac
         where, item = "notes", Note(id=new_id, text=name or "")
     else:
         where, item = "nodes", KNOWN_NODES[kind].model_validate({"id": new_id, "name": shown, "kind": kind})
-    at = place if place is not None else free_place(workflow, default_size(item))
+    at = place if place is not None else free_place(workflow, default_size(item, down=workflow.flow == "down"))
     edits: list[Edit] = [Insert(where, item), SetPlaces({new_id: at})]
     if workflow.start is None and where == "nodes" and not isinstance(item, JoinNode):
         edits.append(SetWorkflow({"start": new_id}))
@@ -225,15 +226,17 @@ def move_items(places: Mapping[str, Place]) -> Edit:
 def arrange_items(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | None = None) -> Edit:
     """Everything, or the chosen items, in layers from left to right or from top to bottom (None: as the lines of the
     document run). Lines at what moved find their own way again. When everything is arranged the other way, lines run
-    that way from then on."""
+    that way from then on, and notes stand beside what they stood at."""
     if ids is None and flow is not None and flow != workflow.flow:
         turn = SetWorkflow({"flow": flow})
-        turned = turn.apply(workflow).workflow
+        now = turn.apply(workflow).workflow
         bent = SetPlaces(straightened(workflow, drawn(workflow)))
-        return Batch((turn, bent, arrange_items(turned, None)))
+        again = arrange_items(now, None)
+        notes = SetPlaces(notes_beside(workflow, again.apply(now).workflow))
+        return Batch((turn, bent, again, notes))
     places = arrange(workflow, ids, flow)
     edit = SetPlaces({**places, **straightened(workflow, places)})
-    frames = _frames_around(edit.apply(workflow).workflow, places)
+    frames = frames_around(edit.apply(workflow).workflow, places)
     return SetPlaces({**edit.places, **frames}) if frames else edit
 
 
@@ -243,30 +246,13 @@ def keep_places(workflow: Workflow, ids: Iterable[str], on: bool) -> Edit:
     return SetPlaces({i: place.model_copy(update={"kept": on}) for i, place in there.items()})
 
 
-def _frames_around(workflow: Workflow, moved: Iterable[str]) -> dict[str, Place]:
-    """Frames of a size of their own, around their members again."""
-    gone = frozenset(moved)
-    sized = [g for g in workflow.groups if (p := workflow.places.get(g.id)) is not None and p.width is not None]
-    found = {g.id: _frame(workflow, g.members) for g in sized if gone & set(g.members)}
-    around = {i: {"x": p.x, "y": p.y, "width": p.width, "height": p.height} for i, p in found.items() if p is not None}
-    return {i: workflow.places[i].model_copy(update=values) for i, values in around.items()}
-
-
-def _frame(workflow: Workflow, members: Iterable[str]) -> Place | None:
-    box = bounds(workflow, members)
-    if box is None:
-        return None
-    x, y = box[0] - 24, box[1] - 40
-    return Place(x=x, y=y, width=box[2] + 24 - x, height=box[3] + 24 - y)
-
-
 def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tuple[Edit, str]:
     """A frame around the chosen items, and its id."""
     members = tuple(dict.fromkeys(ids))
     shown = unique_name(name, workflow)
     new_id = make_id(shown, taken_ids(workflow), "group")
     edits: list[Edit] = [Insert("groups", Group(id=new_id, name=shown, members=members))]
-    place = _frame(workflow, members)
+    place = frame_around(workflow, members)
     if place is not None:
         edits.append(SetPlaces({new_id: place}))
     return Batch(tuple(edits)), new_id

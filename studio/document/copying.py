@@ -31,6 +31,7 @@ from studio.document.model import (
 )
 from studio.document.problems import Problem
 from studio.document.telling_apart import told_apart
+from studio.document.turning import turned_to
 
 FORMAT = "superstep-clipping"
 MIME = "application/x-superstep-clipping+json"
@@ -84,6 +85,7 @@ def _clipping(workflow: Workflow, ids: frozenset[str]) -> _Clipping:
         mcp_servers=workflow.mcp_servers,
         modules=workflow.modules,
         offline=workflow.offline.model_copy(update={"nodes": scripts}),
+        flow=workflow.flow,
         places={k: p for k, p in workflow.places.items() if k in placed or k in inner},
     )
 
@@ -124,7 +126,8 @@ def paste_items(
 ) -> Edit | Problem:
     """Puts copied items in, their top left corner at ``place`` (None: a little beside where they were).
 
-    Everything gets a fresh id, nodes get fresh names. Declarations come along unless the document has one of that name.
+    What was copied from a drawing whose lines run the other way is turned. Everything gets a fresh id, nodes get fresh
+    names. Declarations come along unless the document has one of that name.
     ``keep_outer``: in the document that they come from, the copies are also connected with what the originals were
     connected with, wherever a second edge is allowed.
     Text that is not a piece of a workflow: a :class:`Problem`, nothing changes. Use :func:`pasted_ids` to select.
@@ -154,12 +157,26 @@ def piece(workflow: Workflow, ids: Iterable[str]) -> Workflow:
     return Workflow.model_validate({name: getattr(found, name) for name in _PIECE})
 
 
-_PIECE = ("nodes", "edges", "notes", "groups", "types", "state", "tools", "mcp_servers", "modules", "offline", "places")
+_PIECE = (
+    "nodes",
+    "edges",
+    "notes",
+    "groups",
+    "types",
+    "state",
+    "tools",
+    "mcp_servers",
+    "modules",
+    "offline",
+    "flow",
+    "places",
+)
 
 
 def _pasted(
     workflow: Workflow, clipping: _Clipping, place: Place | None, *, keep_outer: bool
 ) -> tuple[Edit, Mapping[str, str]]:
+    clipping = turned_to(clipping, workflow.flow)
     fresh = _fresh(workflow, clipping)
     edits: list[Edit] = []
     for where in ("nodes", "edges", "notes", "groups"):
@@ -208,8 +225,7 @@ def pasted_ids(edit: Edit) -> tuple[str, ...]:
 def duplicate(workflow: Workflow, ids: Iterable[str], *, keep_outer: bool = False) -> Edit:
     """A copy of the chosen items beside them, with the edges among them; ``keep_outer`` as in :func:`paste_items`."""
     edit = paste_items(workflow, copy_items(workflow, ids), keep_outer=keep_outer)
-    assert not isinstance(edit, Problem)  # a clipping of our own can be read
-    return edit
+    return Batch(()) if isinstance(edit, Problem) else edit  # there is nothing that can be copied alone
 
 
 def read_clipping(text: str) -> _Clipping | Problem:

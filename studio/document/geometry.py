@@ -22,25 +22,56 @@ _WIDEST = 240.0
 """Of what has no width of its own."""
 PORT_Y = 32.0
 """The middle of a card's ports below its top edge."""
+_APART = 16.0
+"""What has to give way stays so far from what is there."""
 
 
-def default_size(item: object) -> tuple[float, float]:
-    """Width and height of a node, switch, fan-out or note that has none of its own."""
+def turned(pair: tuple[float, float], *, down: bool) -> tuple[float, float]:
+    """x and y (or width and height) as along and across the way that lines run; and back."""
+    return (pair[1], pair[0]) if down else pair
+
+
+def default_size(item: object, *, down: bool = False) -> tuple[float, float]:
+    """Width and height of a node, switch, fan-out or note that has none of its own; bars stand across the way that
+    lines run."""
     match item:
         case JoinNode():
-            return JOIN
+            return turned(JOIN, down=down)
         case SwitchEdge():
             return SWITCH
         case FanOutEdge():
-            return FAN_OUT
+            return turned(FAN_OUT, down=down)
         case Note():
             return NOTE
     return CARD
 
 
-def bar_size(size: tuple[float, float], *, down: bool) -> tuple[float, float]:
-    """Thickness and length of a bar as width and height: it stands across the way that lines run."""
-    return (size[1], size[0]) if down else size
+def size_of_kind(kind: str, *, down: bool = False) -> tuple[float, float]:
+    """The same of something new of a kind."""
+    bar = {"join": JOIN, "fan_out": FAN_OUT}.get(kind)
+    if bar is not None:
+        return turned(bar, down=down)
+    return {"switch": SWITCH, "note": NOTE}.get(kind, CARD)
+
+
+def behind(box: Box, size: tuple[float, float], *, down: bool, gap: float = GAP_X, before: bool = False) -> Place:
+    """The place of something of this size behind (or before) a box where lines run, its ports in line with those of
+    the box: what is no card leaves the grid rather than the line."""
+    left, start = turned(box[:2], down=down)
+    right, end = turned(box[2:], down=down)
+    depth, breadth = turned(size, down=down)
+    along = snapped(left - gap - depth) if before else snapped(right + gap)
+    x, y = turned((along, (start + end - breadth) / 2), down=down)
+    return Place(x=x, y=y)
+
+
+def at_port(point: tuple[float, float], size: tuple[float, float], *, down: bool, out: bool = False) -> Place:
+    """The place of something of this size whose port for incoming (``out``: outgoing) lines is at a point; on the grid
+    as far as it keeps its ports there."""
+    along, across = turned(point, down=down)
+    depth, breadth = turned(size, down=down)
+    x, y = turned((snapped(along - (depth if out else 0.0)), snapped(across - breadth / 2)), down=down)
+    return Place(x=x, y=y)
 
 
 def drawn(workflow: Workflow) -> dict[str, object]:
@@ -61,10 +92,13 @@ def sizes_of(workflow: Workflow, ids: Iterable[str]) -> dict[str, tuple[float, f
     down = workflow.flow == "down"
     for item_id in ids:
         item = items.get(item_id)
-        width, height = default_size(item)
+        width, height = default_size(item, down=down)
         place = workflow.places.get(item_id)
         if isinstance(item, JoinNode | FanOutEdge):
-            found[item_id] = bar_size((width, place.height if place and place.height else height), down=down)
+            # The length of a bar is kept as its height, however lines run.
+            thickness, length = turned((width, height), down=down)
+            kept = place.height if place is not None else None
+            found[item_id] = turned((thickness, kept or length), down=down)
             continue
         found[item_id] = (width, height) if place is None else (place.width or width, place.height or height)
     return found
@@ -99,6 +133,24 @@ def bounds(workflow: Workflow, ids: Iterable[str]) -> Box | None:
     return min(left), min(top), max(right), max(bottom)
 
 
+def frame_around(workflow: Workflow, members: Iterable[str]) -> Place | None:
+    """The place of a frame around the placed ones of these; None if none has a place."""
+    box = bounds(workflow, members)
+    if box is None:
+        return None
+    x, y = box[0] - 24, box[1] - 40
+    return Place(x=x, y=y, width=box[2] + 24 - x, height=box[3] + 24 - y)
+
+
+def frames_around(workflow: Workflow, changed: Iterable[str]) -> dict[str, Place]:
+    """Frames of a size of their own, around their members again of which some have other places."""
+    gone = frozenset(changed)
+    sized = [g for g in workflow.groups if (p := workflow.places.get(g.id)) is not None and p.width is not None]
+    found = {g.id: frame_around(workflow, g.members) for g in sized if gone & set(g.members)}
+    around = {i: {"x": p.x, "y": p.y, "width": p.width, "height": p.height} for i, p in found.items() if p is not None}
+    return {i: workflow.places[i].model_copy(update=values) for i, values in around.items()}
+
+
 def between(workflow: Workflow, first: str, second: str, size: tuple[float, float]) -> Place | None:
     """The place of something of this size in the middle of two placed items; None if one has no place."""
     box = bounds(workflow, (first,)), bounds(workflow, (second,))
@@ -112,26 +164,53 @@ def between(workflow: Workflow, first: str, second: str, size: tuple[float, floa
 def free_place(
     workflow: Workflow, size: tuple[float, float] = CARD, wanted: Place | None = None, *, frames: bool = False
 ) -> Place:
-    """A place that covers nothing (with ``frames``: no frame either): the wanted one, else right of everything; shifted
-    down until it is free."""
-    place = wanted or _right_of_everything(workflow)
-    # It only ever goes down: what is beside its column does not matter, and there may be thousands.
-    left, right = place.x - _WIDEST, place.x + size[0]
-    beside = (i for i, p in workflow.places.items() if p.x < right and p.x + (p.width or 0.0) > left)
-    every = drawn(workflow)
-    taken = boxes(workflow, (i for i in beside if i in every))
-    sized = (p for g in workflow.groups if frames and (p := workflow.places.get(g.id)) is not None)
-    taken += [(p.x, p.y, p.x + p.width, p.y + p.height) for p in sized if p.width and p.height]
-    while any(_covers(place, size, box) for box in taken):
-        place = moved(place, 0, GAP_Y)
+    """A place that covers nothing (with ``frames``: no frame either): the wanted one, else behind everything. What
+    would cover something gives way across the way that lines run: down, or to the right where they run down."""
+    down = workflow.flow == "down"
+    place = wanted or _behind_everything(workflow)
+    taken = [box for box in _beside(workflow, place, size, frames=frames) if _ahead(place, box, down=down)]
+    apart = 0.0
+    while any(_covers(place, size, box, apart) for box in taken):
+        place, apart = stepped(place, across=GAP_Y, down=down), _APART
     return place
 
 
-def _right_of_everything(workflow: Workflow) -> Place:
+def _beside(workflow: Workflow, place: Place, size: tuple[float, float], *, frames: bool) -> list[Box]:
+    """The boxes that something can meet on its way across: there may be thousands elsewhere."""
+    down = workflow.flow == "down"
+    (near, _), (depth, _) = turned((place.x, place.y), down=down), turned(size, down=down)
+    beside = []
+    for item_id, other in workflow.places.items():
+        along, reach = (other.y, other.height) if down else (other.x, other.width)
+        if along < near + depth + _APART and along + max(reach or 0.0, _WIDEST) > near - _APART:
+            beside.append(item_id)
+    every = drawn(workflow)
+    taken = boxes(workflow, (i for i in beside if i in every))
+    sized = (p for g in workflow.groups if frames and (p := workflow.places.get(g.id)) is not None)
+    return taken + [(p.x, p.y, p.x + p.width, p.y + p.height) for p in sized if p.width and p.height]
+
+
+def _ahead(place: Place, box: Box, *, down: bool) -> bool:
+    """Whether a box ends behind where something begins, across the way that lines run: it never gives way back."""
+    return (box[2] > place.x - _APART) if down else (box[3] > place.y - _APART)
+
+
+def stepped(place: Place, along: float = 0.0, across: float = 0.0, *, down: bool) -> Place:
+    """The same place, moved along and across the way that lines run."""
+    return moved(place, *turned((along, across), down=down))
+
+
+def _behind_everything(workflow: Workflow) -> Place:
     box = bounds(workflow, (n.id for n in workflow.nodes))
-    return Place(x=0, y=0) if box is None else Place(x=snapped(box[2] + GAP_X), y=snapped(box[1]))
+    if box is None:
+        return Place(x=0, y=0)
+    down = workflow.flow == "down"
+    (_, start), (end, _) = turned(box[:2], down=down), turned(box[2:], down=down)
+    x, y = turned((snapped(end + GAP_X), snapped(start)), down=down)
+    return Place(x=x, y=y)
 
 
-def _covers(place: Place, size: tuple[float, float], box: Box) -> bool:
-    apart = place.x + size[0] <= box[0] or place.x >= box[2] or place.y + size[1] <= box[1] or place.y >= box[3]
-    return not apart
+def _covers(place: Place, size: tuple[float, float], box: Box, apart: float) -> bool:
+    x, y = place.x, place.y
+    level = x + size[0] + apart <= box[0] or x >= box[2] + apart
+    return not (level or y + size[1] + apart <= box[1] or y >= box[3] + apart)

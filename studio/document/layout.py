@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from studio.document.geometry import GAP_X, GAP_Y, GRID, Box, bounds, boxes, drawn, moved, sizes_of, snapped
+from studio.document.geometry import (
+    GAP_X,
+    GAP_Y,
+    GRID,
+    Box,
+    bounds,
+    boxes,
+    drawn,
+    moved,
+    sizes_of,
+    snapped,
+    stepped,
+    turned,
+)
 from studio.document.lines import lines
 from studio.document.model import JoinNode, Note, Place, Workflow
 
@@ -26,14 +39,15 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | N
         return {}
     layers = _layers(workflow, items)
     corner = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
-    found = _placed(workflow, layers, corner[0], corner[1], down=(flow or workflow.flow) == "down")
+    down = (flow or workflow.flow) == "down"
+    found = in_layers(workflow, layers, corner[0], corner[1], down=down)
     kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
-    return _around(workflow, found, kept) if kept else found
+    return _around(workflow, found, kept, down=down) if kept else found
 
 
-def _around(workflow: Workflow, found: dict[str, Place], kept: list[str]) -> dict[str, Place]:
+def _around(workflow: Workflow, found: dict[str, Place], kept: list[str], *, down: bool) -> dict[str, Place]:
     """The new places moved so that the first of those that stay would be where it is; what would cover one of them
-    goes below it."""
+    goes below it, or right of it where lines run down."""
     first = workflow.places[kept[0]]
     dx, dy = snapped(first.x - found[kept[0]].x), snapped(first.y - found[kept[0]].y)
     sizes, taken = sizes_of(workflow, found), boxes(workflow, kept)
@@ -43,7 +57,7 @@ def _around(workflow: Workflow, found: dict[str, Place], kept: list[str]) -> dic
             continue
         others = [*taken, *((p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1]) for i, p in moving.items() if i != item)]
         while any(_cover(place, *sizes[item], box) for box in others):
-            place = moved(place, 0, GAP_Y)
+            place = stepped(place, across=GAP_Y, down=down)
         moving[item] = place
     return moving
 
@@ -108,13 +122,15 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float, *, down: bool) -> dict[str, Place]:
+def in_layers(workflow: Workflow, layers: list[list[str]], left: float, top: float, *, down: bool) -> dict[str, Place]:
     """Places, layer by layer; x and y change their parts when the layers follow each other from top to bottom."""
-    sizes = {i: _turned(size, down) for i, size in sizes_of(workflow, (i for layer in layers for i in layer)).items()}
-    along, start = _turned((left, top), down)
+    every = sizes_of(workflow, (i for layer in layers for i in layer))
+    sizes = {i: turned(size, down=down) for i, size in every.items()}
+    along, start = turned((left, top), down=down)
     breadths = [sum(sizes[i][1] for i in layer) + GAP_Y * (len(layer) - 1) for layer in layers]
     # The ports of a card in the grid are in the grid when they are at its sides, and in the middle of a cell on top.
-    middle = snapped(start + max(breadths) / 2) + (GRID / 2 if down else 0.0)
+    ports = GRID / 2 if down else 0.0
+    middle = snapped(start + max(breadths) / 2) + ports
     cards = {n.id for n in workflow.nodes if not isinstance(n, JoinNode)}
     found: dict[str, Place] = {}
     for layer, breadth in zip(layers, breadths, strict=True):
@@ -122,15 +138,11 @@ def _placed(workflow: Workflow, layers: list[list[str]], left: float, top: float
         across = middle - breadth / 2
         for item in layer:
             own = workflow.places.get(item) or Place(x=0, y=0)
-            # bars and rhombi leave the grid rather than the line through the ports
-            beside = snapped(across) if item in cards else across
-            x, y = _turned((snapped(along + (depth - sizes[item][0]) / 2), beside), down)
+            # bars, rhombi and cards of other widths leave the grid rather than the line through the ports
+            half = sizes[item][1] / 2
+            beside = snapped(across + half - ports) + ports - half if item in cards else across
+            x, y = turned((snapped(along + (depth - sizes[item][0]) / 2), beside), down=down)
             found[item] = own.model_copy(update={"x": x, "y": y})
             across += sizes[item][1] + GAP_Y
         along += depth + GAP_X
     return found
-
-
-def _turned(pair: tuple[float, float], down: bool) -> tuple[float, float]:
-    """Along and across the layers, from x and y, and back."""
-    return (pair[1], pair[0]) if down else pair

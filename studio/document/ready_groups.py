@@ -7,6 +7,7 @@ from studio.document.edits import Batch, Edit, Insert, SetPlaces, SetWorkflow
 from studio.document.geometry import bounds
 from studio.document.ids import make_id, taken_ids, unique_name
 from studio.document.model import Group, Place, Workflow
+from studio.document.turning import turned_to
 
 PATTERNS = ("sequential", "concurrent", "handoff", "group_chat")
 """The kinds of groups that can be put in; also their kinds in :attr:`Group.kind`."""
@@ -24,8 +25,10 @@ def add_ready_group(workflow: Workflow, ready: Workflow, kind: str, place: Place
     """Puts ``ready`` in with its frame's top left corner at ``place``; and the id of the frame.
 
     Ids are fresh and names unique. In a document without a start, or without anything, the group brings its own start,
-    outputs and example input along; where outputs are listed, its own are added to them.
+    outputs and example input along; where outputs are listed, its own are added to them. Its lines run as those of the
+    document do.
     """
+    ready = turned_to(ready, workflow.flow)
     inner = Place(x=place.x + _LEFT, y=place.y + _TOP)
     put, ids = put_in(workflow, ready, inner)
     grown = put.apply(workflow).workflow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.document.connecting import DEFAULT, built_on, connect, junction_targets, new_case, refusal
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces
-from studio.document.geometry import FAN_OUT, SWITCH, bar_size, between, free_place, moved, size_of
+from studio.document.geometry import SWITCH, behind, between, bounds, free_place, size_of, size_of_kind
 from studio.document.ids import condition_name, make_id, taken_ids, unique_name
 from studio.document.lines import Line, line, lines, name_of, pair
 from studio.document.model import (
@@ -266,22 +266,17 @@ def to_fan_out(workflow: Workflow, node_id: str, place: Place | None = None) -> 
     }
     targets = tuple(e.target for e in edges)
     bar = FanOutEdge(id=bar_id, name=name, source=node_id, targets=targets, selection=selection or None)
-    at = place or _behind(workflow, node_id, FAN_OUT)
+    at = place or _behind(workflow, node_id, size_of_kind("fan_out", down=workflow.flow == "down"))
     removed = (Remove("edges", e.id) for e in edges)
     return with_room(workflow, Batch((*removed, Insert("edges", bar), SetPlaces({bar_id: at})))), bar_id
 
 
 def _behind(workflow: Workflow, node_id: str, size: tuple[float, float]) -> Place:
-    """Behind a node, centred on its port."""
-    place = workflow.places.get(node_id)
-    if place is None:
+    """Behind a node, in line with its port."""
+    box = bounds(workflow, (node_id,))
+    if box is None:
         return free_place(workflow, size)
-    width, height = size_of(workflow, node_id)
-    by = width + GAP, (height - size[1]) / 2
-    if workflow.flow == "down":
-        size = bar_size(size, down=True) if size == FAN_OUT else size
-        by = (width - size[0]) / 2, height + GAP
-    return free_place(workflow, size, moved(Place(x=place.x, y=place.y), *by))
+    return free_place(workflow, size, behind(box, size, down=workflow.flow == "down", gap=GAP))
 
 
 def change_id(workflow: Workflow, node_id: str, new_id: str) -> Edit | Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.document.edits import Batch, Edit, SetPlaces
-from studio.document.geometry import GRID, Box, drawn, moved, sizes_of, snapped
+from studio.document.geometry import GRID, Box, drawn, sizes_of, snapped, stepped, turned
 from studio.document.lines import lines
 from studio.document.model import Place, Workflow
 
@@ -34,19 +34,15 @@ def make_room(workflow: Workflow, item_id: str) -> Edit:
     if by:
         for other in _following(ends, boxes, forward, {item_id, *sources}):
             shifts[other] = by
-    places: dict[str, Place | None] = {i: _shifted(workflow.places[i], by, down) for i, by in shifts.items() if by}
+    places: dict[str, Place | None] = {i: stepped(workflow.places[i], by, down=down) for i, by in shifts.items() if by}
     places.update(_frames(workflow, shifts))
     return SetPlaces(places)
 
 
 def _along(place: Place, width: float, height: float, *, down: bool) -> Box:
     """The box of an item; x and y are exchanged where lines run down."""
-    box = (place.x, place.y, place.x + width, place.y + height)
-    return (box[1], box[0], box[3], box[2]) if down else box
-
-
-def _shifted(place: Place, by: float, down: bool) -> Place:
-    return moved(place, 0, by) if down else moved(place, by, 0)
+    first, last = (place.x, place.y), (place.x + width, place.y + height)
+    return *turned(first, down=down), *turned(last, down=down)
 
 
 def _middle(box: Box) -> float:
@@ -96,7 +92,7 @@ def _frames(workflow: Workflow, shifts: dict[str, float]) -> dict[str, Place]:
         if place is None or place.width is None or not any(by):
             continue
         if min(by) > 0:
-            found[group.id] = _shifted(place, min(by), down)
+            found[group.id] = stepped(place, min(by), down=down)
         elif down:
             found[group.id] = place.model_copy(update={"height": (place.height or 0.0) + max(by)})
         else:

@@ -30,14 +30,15 @@ _ARROWS: Mapping[str, str] = {
 
 
 def dot(workflow: Workflow) -> str:
-    """A ``digraph`` laid out from left to right. Places are kept as ``pos``, which ``neato -n`` takes as they are."""
+    """A ``digraph`` laid out as the lines of the drawing run. Places are kept as ``pos``, which ``neato -n`` takes as
+    they are."""
     drawing = diagram(workflow)
     return "\n".join(_lines(workflow, drawing)) + "\n"
 
 
 def _lines(workflow: Workflow, drawing: Diagram) -> Iterator[str]:
     yield f"digraph {quoted(drawing.name)} {{"
-    yield "    rankdir=LR"
+    yield f"    rankdir={'TB' if workflow.flow == 'down' else 'LR'}"
     yield '    node [fontname="Inter, Helvetica, Arial, sans-serif" fontsize=11 fontcolor="#1A1E27"]'
     yield '    edge [fontname="Inter, Helvetica, Arial, sans-serif" fontsize=10 color="#848E9F" fontcolor="#434B5A"]'
     sizes = sizes_of(workflow, (box.id for box in drawing.boxes))

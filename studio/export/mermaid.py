@@ -22,15 +22,16 @@ _PLAIN = frozenset(" .,:-_/+=!?")
 
 
 def mermaid(workflow: Workflow) -> str:
-    """The text of a ``flowchart LR``, with colours of the kinds. Any name is safe: see :func:`quoted`."""
-    return "\n".join(_lines(diagram(workflow))) + "\n"
+    """The text of a ``flowchart``, from left to right or from top to bottom as the drawing is, with colours of the
+    kinds. Any name is safe: see :func:`quoted`."""
+    return "\n".join(_lines(diagram(workflow), "TB" if workflow.flow == "down" else "LR")) + "\n"
 
 
-def _lines(drawing: Diagram) -> Iterator[str]:
+def _lines(drawing: Diagram, direction: str) -> Iterator[str]:
     yield "---"
     yield f"title: {yaml_text(drawing.name)}"
     yield "---"
-    yield "flowchart LR"
+    yield f"flowchart {direction}"
     inside = {key for frame in drawing.frames for key in frame.members}
     by_key = {box.key: box for box in drawing.boxes}
     for frame in drawing.frames:

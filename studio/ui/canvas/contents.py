@@ -9,7 +9,7 @@ from dataclasses import replace
 from PySide6.QtCore import QRectF
 
 from studio.bridge.run_model import RunModel
-from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, bar_size
+from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, turned
 from studio.document.layout import arrange
 from studio.document.lines import Line
 from studio.document.model import FanOutEdge, Group, JoinNode, Node, Note, Place, SwitchEdge, Workflow
@@ -158,7 +158,7 @@ class Contents:
         return item.show_card(Card("switch", name, chip=short(name, _SWITCH_NAME), severity=severity), *SwitchItem.size)
 
     def _bar(self, size: tuple[float, float], place: Place) -> tuple[float, float]:
-        return bar_size((size[0], place.height or size[1]), down=self.workflow.flow == "down")
+        return turned((size[0], place.height or size[1]), down=self.workflow.flow == "down")
 
     def show_frames(self, items: Mapping[str, DrawnItem], run: RunModel) -> set[str]:
         """Puts frames around their members; returns those that moved or have another size."""

@@ -13,7 +13,7 @@ from studio.bridge.document_model import READ_ONLY
 from studio.bridge.workspace import Workspace
 from studio.document import commands
 from studio.document.edits import Batch, Edit, SetPlaces
-from studio.document.geometry import GAP_X, GRID, free_place, moved, size_of, snapped
+from studio.document.geometry import GRID, Box, at_port, behind, free_place, moved, size_of, snapped, turned
 from studio.document.layout import Flow
 from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
@@ -23,7 +23,6 @@ from studio.document.room import with_room
 from studio.ui.canvas.arranging import Arranging
 from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
-from studio.ui.canvas.gestures.place import SIZES
 from studio.ui.canvas.levels import Level
 from studio.ui.canvas.pasting import pasted
 from studio.ui.canvas.ready import ready_group, room_for
@@ -159,13 +158,13 @@ class Editing(Camera):
         if not self.may_edit():
             return None
         place = Place(x=at.x(), y=at.y()) if at is not None else self._middle_place(kind)
-        edit, group = add_ready_group(self.workflow, ready_group(kind), kind, place)
+        edit, group = add_ready_group(self.workflow, ready_group(kind, self.workflow.flow), kind, place)
         self.execute(edit, tr("Add {name}").format(name=kind_name(kind).lower()))
         self._chose_new((group,), show=at is None)
         return group
 
     def _middle_place(self, kind: str) -> Place:
-        size = room_for(kind) or SIZES.get(kind, (200.0, 64.0))
+        size = room_for(kind, self.workflow.flow)
         middle = self.seen_rect().center()
         wanted = Place(x=snapped(middle.x() - size[0] / 2), y=snapped(middle.y() - size[1] / 2))
         return free_place(self.workflow, size, wanted, frames=kind in PATTERNS)
@@ -189,8 +188,8 @@ class Editing(Camera):
         if at is None:
             place = self._place_beside(kind, anchor, backwards=backwards)
         else:
-            height = SIZES.get(kind, (200.0, 64.0))[1] / 2
-            place = Place(x=snapped(at.x()), y=snapped(at.y() - height))
+            size = room_for(kind, workflow.flow)
+            place = at_port((at.x(), at.y()), size, down=workflow.flow == "down", out=backwards)
         edit, new_id = commands.new_node(workflow, kind, place=place)
         grown = edit.apply(workflow).workflow
         joined = commands.connect(grown, new_id, anchor) if backwards else commands.connect(grown, anchor, new_id)
@@ -203,14 +202,13 @@ class Editing(Camera):
         return new_id
 
     def _place_beside(self, kind: str, anchor: str, *, backwards: bool) -> Place:
-        size = SIZES.get(kind, (200.0, 64.0))
-        item = self.canvas_scene.items_by_id[anchor]
-        width, height = size_of(self.workflow, anchor)
-        if self.workflow.flow == "down":
-            y = item.y() - GAP_X - size[1] if backwards else item.y() + height + GAP_X
-            return free_place(self.workflow, size, Place(x=snapped(item.x() + (width - size[0]) / 2), y=snapped(y)))
-        x = item.x() - GAP_X - size[0] if backwards else item.x() + width + GAP_X
-        return free_place(self.workflow, size, Place(x=snapped(x), y=snapped(item.y() + (height - size[1]) / 2)))
+        size, down = room_for(kind, self.workflow.flow), self.workflow.flow == "down"
+        return free_place(self.workflow, size, behind(self._box(anchor), size, down=down, before=backwards))
+
+    def _box(self, item_id: str) -> Box:
+        """Where something is drawn, without the footer of a card: ports are in the middle of the rest."""
+        at, (width, height) = self.canvas_scene.items_by_id[item_id].pos(), size_of(self.workflow, item_id)
+        return at.x(), at.y(), at.x() + width, at.y() + height
 
     def insert_after(self, kind: str, item_id: str) -> str | None:
         """Adds something after an item: on its only line, if it has just one, else beside it."""
@@ -220,15 +218,12 @@ class Editing(Camera):
         return self.add_connected(kind, item_id)
 
     def _between(self, line: Line, kind: str) -> QPointF:
-        items, size = self.canvas_scene.items_by_id, SIZES.get(kind, (200.0, 64.0))
-        first, second = items[line.source].rect, items[line.target].rect
-        middle = (first.center() + second.center()) / 2
-        x, y = middle.x() - size[0] / 2, middle.y() - size[1] / 2
-        if self.workflow.flow == "down":
-            y = (first.bottom() + second.top() - size[1]) / 2
-        else:
-            x = (first.right() + second.left() - size[0]) / 2
-        place = free_place(self.workflow, size, Place(x=snapped(x), y=snapped(y)))
+        """Behind the source of a line, halfway to its target, in line with the port of the source."""
+        size, down = room_for(kind, self.workflow.flow), self.workflow.flow == "down"
+        box, second = self._box(line.source), self.canvas_scene.items_by_id[line.target].rect
+        room = second.top() - box[3] if down else second.left() - box[2]
+        gap = (room - turned(size, down=down)[0]) / 2
+        place = free_place(self.workflow, size, behind(box, size, down=down, gap=gap))
         return QPointF(place.x, place.y)
 
     # ---- changing

@@ -91,6 +91,12 @@ class DrawnItem(QGraphicsItem):
         """Where an edge arrives that leaves at this height (in a drawing that runs down: at this x)."""
         raise NotImplementedError
 
+    @property
+    def lane(self) -> float | None:
+        """How far below the top of the box (in a drawing that runs down: right of its left side) lines pass through
+        it; None: none do."""
+        return None
+
     def boundingRect(self) -> QRectF:
         return self.box.adjusted(-20, -22, 20, 26)
 

@@ -84,6 +84,10 @@ class JunctionItem(DrawnItem):
         return QPointF(middle.x(), self.box.top()) if self.look.down else QPointF(self.box.left(), middle.y())
 
     @property
+    def lane(self) -> float:
+        return self.in_port.x() if self.look.down else self.in_port.y()
+
+    @property
     def tips(self) -> tuple[QPointF, ...]:
         """Where edges can be drawn from."""
         return (self.out_port,)

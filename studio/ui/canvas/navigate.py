@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF
 
 from studio.document.order import run_order
 from studio.ui.canvas.area_items import FrameItem
+from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.scene import CanvasScene
 
 Direction = Literal["left", "right", "up", "down"]
@@ -32,21 +33,28 @@ def along(scene: CanvasScene, here: str, step: int) -> str | None:
 
 
 def towards(scene: CanvasScene, here: str, direction: Direction) -> str | None:
-    """Left and right follow edges where there are any; otherwise the nearest item in that direction."""
+    """The two directions that lines run in follow edges where there are any, the next one at this height (in a drawing
+    that runs down: at this x) first; otherwise the nearest item in that direction."""
     items = scene.items_by_id
     if here not in items:
         return first(scene)
     layer = scene.line_layer
-    if direction in ("left", "right"):
+    down = scene.look.down
+    back, forth = ("up", "down") if down else ("left", "right")
+    if direction in (back, forth):
         lines = [layer.items[i].line for i in layer.at(here)]
-        linked = [ln.target for ln in lines if ln.source == here] if direction == "right" else []
-        linked = linked or ([ln.source for ln in lines if ln.target == here] if direction == "left" else [])
+        linked = [ln.target for ln in lines if ln.source == here] if direction == forth else []
+        linked = linked or ([ln.source for ln in lines if ln.target == here] if direction == back else [])
         ahead = [i for i in linked if _cost(scene, here, i, direction) is not None] or linked
         if ahead:
-            center = items[here].rect.center()
-            return min(ahead, key=lambda i: abs(items[i].rect.center().y() - center.y()))
+            return min(ahead, key=lambda i: abs(_aside(items[i], down) - _aside(items[here], down)))
     costs = [(cost, i) for i in items if (cost := _cost(scene, here, i, direction)) is not None]
     return min(costs)[1] if costs else None
+
+
+def _aside(item: DrawnItem, down: bool) -> float:
+    """Where the middle of an item is across the way that lines run."""
+    return item.rect.center().x() if down else item.rect.center().y()
 
 
 def _cost(scene: CanvasScene, here: str, there: str, direction: Direction) -> float | None:

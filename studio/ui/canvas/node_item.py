@@ -87,6 +87,10 @@ class NodeItem(DrawnItem):
     def out_port(self) -> QPointF:
         return QPointF(self.width / 2, self.box.height()) if self.look.down else QPointF(self.width, PORT_Y)
 
+    @property
+    def lane(self) -> float:
+        return self.in_port.x() if self.look.down else self.in_port.y()
+
     def out_end(self, case: int = 0) -> End:
         at = self.pos() + self.out_port
         return End(at.x(), at.y(), "bottom" if self.look.down else "right", PORT_GAP)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, QPointF
 
 from studio.document import commands
-from studio.document.geometry import CARD, snapped
+from studio.document.geometry import snapped
 from studio.document.lines import Line, name_of
 from studio.document.model import Workflow
 from studio.document.order import run_order
 from studio.document.problems import Problem
 from studio.document.ready_groups import PATTERNS
-from studio.ui.canvas.gestures.place import SIZES
 from studio.ui.canvas.ready import room_for
 from studio.ui.canvas.search import Entry, SearchPopup
 from studio.ui.paint import kind_name
@@ -103,7 +102,7 @@ class Prompts(QObject):
         return item.rect.topRight() if item is not None else self._view.seen_rect().center()
 
     def _corner(self, kind: str, at: QPointF) -> QPointF:
-        width, height = room_for(kind) or SIZES.get(kind, CARD)
+        width, height = room_for(kind, self._view.workflow.flow)
         return QPointF(snapped(at.x() - width / 2), snapped(at.y() - height / 2))
 
     def _add_at(self, at: QPointF, kind: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QTransform
 
-from studio.document.geometry import bar_size
+from studio.document.geometry import turned
 from studio.document.layout import arrange
 from studio.document.model import FanInEdge, FanOutEdge, SwitchEdge, Workflow
 from studio.ui.paint import draw_kind
@@ -60,7 +60,7 @@ def picture(workflow: Workflow) -> Picture:
         if place is not None:
             width, height = _BARS.get(kind, _CARD)
             size = place.width or width, place.height or height
-            drawn = bar_size(size, down=down) if kind in ("join", "fan_out") else size
+            drawn = turned(size, down=down) if kind in ("join", "fan_out") else size
             boxes[item] = (kind, QRectF(place.x, place.y, *drawn))
     lines = tuple((a, b) for a, b in _lines(workflow) if a in boxes and b in boxes)
     return Picture(boxes, lines, down)

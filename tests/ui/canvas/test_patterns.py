@@ -79,7 +79,6 @@ def test_named_outputs_get_those_of_the_pattern_too() -> None:
 def test_dragging_shows_the_frame_and_drops_it_there(make_canvas: Make) -> None:
     view = make_canvas(Workflow(id="w"))
     room = room_for("concurrent")
-    assert room is not None
     view.begin(PlaceGesture(view, "concurrent"), Pointer(QPointF(600, 400), QPointF()))
     preview = next(i for i in view.canvas_scene.items() if isinstance(i, FrameItem))
     assert (preview.box.width(), preview.box.height()) == room

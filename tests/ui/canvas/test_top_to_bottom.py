@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from studio.document import commands
 from studio.document.model import Place, Workflow
 from studio.ui.canvas import CanvasView
+from studio.ui.canvas.gestures.gesture import Pointer
+from studio.ui.canvas.gestures.place import PlaceGesture
 from studio.ui.canvas.picking import pick
+from studio.ui.canvas.ready import room_for
 from tests.ui.canvas.drawings import research_brief, small
-from tests.ui.canvas.hands import drag
+from tests.ui.canvas.hands import drag, key, move, press, release
 
 Make = Callable[[Workflow], CanvasView]
 
@@ -130,3 +133,75 @@ def test_what_is_added_to_a_card_stands_below_or_above_it(make_canvas: Make) -> 
     assert (places[between].x, places[after].x) == (0, 0)
     assert places[first].y + 64 + 48 <= places[between].y
     assert places[between].y + 64 + 48 <= places[after].y
+
+
+def pair(make_canvas: Make, gap: float = 200) -> tuple[CanvasView, str, str]:
+    """Two connected cards below each other."""
+    workflow = small().model_copy(update={"flow": "down"})
+    first, second = (n.id for n in workflow.nodes[:2])
+    places = {first: Place(x=0, y=0), second: Place(x=0, y=64 + gap)}
+    view = make_canvas(workflow.model_copy(update={"edges": (), "places": places}))
+    assert view.connect_items(first, second)
+    return view, first, second
+
+
+def test_dragged_things_line_up_by_the_ports_on_top(make_canvas: Make) -> None:
+    view, first, _ = pair(make_canvas)
+    bar = view.add_node("fan_out", QPointF(300, 100))
+    assert bar is not None
+    assert rect_of(view, bar).size().toTuple() == (64, 8)
+    press(view, 304, 104)
+    move(view, 200, 104)
+    move(view, 75, 124)
+    assert rect_of(view, bar).center().x() == rect_of(view, first).center().x() == 100
+    release(view, 75, 124)
+    assert view.workflow.places[bar].x == 68
+    wide = view.add_node("agent", QPointF(300, 100))
+    drag(view, (500, 145), (546, 145))
+    assert wide is not None
+    place = view.workflow.places[wide]
+    assert (place.x, place.width) == (252, 296)
+    drag(view, (548, 145), (900, 145))
+    assert (view.workflow.places[wide].x, view.workflow.places[wide].width) == (244, 312)
+
+
+def test_what_is_put_down_is_shown_as_it_will_be_in_line_with_what_is_there(make_canvas: Make) -> None:
+    view, first, second = pair(make_canvas)
+    view.begin(PlaceGesture(view, "join"), Pointer(QPointF(500, 160), QPointF()))
+    preview = view.gesture
+    assert isinstance(preview, PlaceGesture)
+    assert preview._item.box.size().toTuple() == (188, 8)
+    view.end(Pointer(QPointF(103, 420), QPointF()))
+    join = view.selection_items[0]
+    assert rect_of(view, join).center().x() == 100
+    view.begin(PlaceGesture(view, "agent"), Pointer(QPointF(500, 160), QPointF()))
+    view.end(Pointer(QPointF(112, 164), QPointF()))
+    agent = view.selection_items[0]
+    assert view.workflow.places[agent].x == 0
+    ends = {(e.line.source, e.line.target) for e in view.canvas_scene.line_layer.items.values()}
+    assert ends == {(first, agent), (agent, second)}
+    assert room_for("sequential", "down") == (240, 400)
+
+
+def test_an_edge_dropped_on_nothing_gets_its_node_at_the_port(make_canvas: Make) -> None:
+    view, first, second = pair(make_canvas)
+    after = view.add_connected("agent", second, QPointF(300, 424))
+    before = view.add_connected("agent", first, QPointF(300, -80), backwards=True)
+    places = view.workflow.places
+    assert after is not None
+    assert before is not None
+    assert (places[after].x, places[after].y) == (200, 424)
+    assert (places[before].x, places[before].y) == (200, -144)
+
+
+def test_arrows_up_and_down_follow_the_edges(make_canvas: Make) -> None:
+    view, first, second = pair(make_canvas)
+    beside = view.add_node("agent", QPointF(240, 90))
+    view.setFocus()
+    view.set_focus(first)
+    key(view, Qt.Key.Key_Down)
+    assert view.canvas_scene.focus_id == second
+    key(view, Qt.Key.Key_Up)
+    assert view.canvas_scene.focus_id == first
+    key(view, Qt.Key.Key_Right)
+    assert view.canvas_scene.focus_id == beside

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtWidgets import QGraphicsLineItem
+from PySide6.QtCore import QPointF, Qt
 
 from studio.document.bends import moved_bends
 from studio.document.commands import copy_items, drop_on_edge, make_room, paste_items, take_out
 from studio.document.edits import Batch, Edit, SetFields, SetPlaces
 from studio.document.frozen import with_values
-from studio.document.geometry import PORT_Y, moved, snapped
+from studio.document.geometry import moved, snapped
 from studio.document.model import Group, Place
 from studio.document.problems import Problem
 from studio.ui.canvas.area_items import FrameItem
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.gestures.guides import Guides, on_line
 from studio.ui.canvas.gestures.onto import Onto
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import JunctionItem
@@ -27,8 +27,6 @@ from studio.ui.text import tr
 if TYPE_CHECKING:
     from studio.ui.canvas.view import CanvasView
 
-GUIDE_REACH = 5.0
-LAYER = 30.0
 LIFTED = 40
 """Up to this many cards are lifted over the others while they are dragged."""
 
@@ -58,13 +56,12 @@ class MoveGesture(Gesture):
         self._shift = QPointF()
         self._start = self._places(items)
         self._far = self.view.level == Level.FAR
-        self._guides: list[QGraphicsLineItem] = []
         self._onto = Onto(self.view, lambda line: drop_on_edge(self.scene.workflow, line, self._held))
         if self._take_out and len(self._ids) == 1 and self.scene.workflow.node(self._held) is not None:
             out = take_out(self.scene.workflow, self._held)
             self._out = None if isinstance(out, Problem) else out
             self._fade(self._out is not None)
-        self._others = [] if self._far else self._neighbours()
+        self._guides = None if self._far else Guides(self.view, self._ids)
         if self._far:
             self.view.far.begin_shift(self._ids)
         self.scene.bulk_changed.emit(len(self._ids))
@@ -90,21 +87,14 @@ class MoveGesture(Gesture):
         for line_id in self.scene.line_layer.at(self._held):
             self.scene.line_layer.items[line_id].setOpacity(0.25 if on else 1.0)
 
-    def _neighbours(self) -> list[QRectF]:
-        return [
-            item.rect
-            for i, item in self.scene.items_by_id.items()
-            if i not in self._ids and not isinstance(item, FrameItem) and self.scene.seen.intersects(item.rect)
-        ][:200]
-
     # ---- moving
 
     def move(self, at: Pointer) -> None:
         wanted = at.scene - self._from
         if not at.alt:
             wanted = self._snapped(wanted)
-        else:
-            self._show_guides([])
+        elif self._guides is not None:
+            self._guides.hide()
         self._move_to(wanted)
         self._light_line(at)
 
@@ -128,23 +118,9 @@ class MoveGesture(Gesture):
         if self.view.snap:
             target = QPointF(snapped(target.x()), snapped(target.y()))
         free = start + shift
-        rect = self.scene.items_by_id[self._held].box.translated(free)
-        dx, dy, guides = _aligned(rect, self._others, GUIDE_REACH / self.scene.look.zoom)
-        self._show_guides(guides)
-        x = free.x() + dx if dx is not None else target.x()
-        y = free.y() + dy if dy is not None else target.y()
-        return QPointF(x, y) - start
-
-    def _show_guides(self, guides: Iterable[QLineF]) -> None:
-        for line in self._guides:
-            self.scene.removeItem(line)
-        self._guides = []
-        for guide in guides:
-            line = QGraphicsLineItem(guide)
-            line.setPen(self.scene.look.ink.pen("accent", 1.0, (4.0, 3.0), cosmetic=True))
-            line.setZValue(LAYER)
-            self.scene.addItem(line)
-            self._guides.append(line)
+        if self._guides is None:
+            return target - start
+        return self._guides.line_up(self.scene.items_by_id[self._held], free, target) - start
 
     def _light_line(self, at: Pointer) -> None:
         """The edge that a single, unconnected node would be put on."""
@@ -160,6 +136,9 @@ class MoveGesture(Gesture):
     def finish(self, at: Pointer) -> None:
         self.move(at)
         line, shift = self._onto.edge, self._shift
+        if line is not None:
+            held = self.scene.items_by_id[self._held]
+            shift = shift + on_line(held, held.pos(), line) - held.pos()
         self._tidy()
         if shift.isNull():
             return
@@ -222,7 +201,8 @@ class MoveGesture(Gesture):
         return QPointF(*self._start[item_id]) + self._shift + self.scene.items_by_id[item_id].box.center()
 
     def _tidy(self) -> None:
-        self._show_guides([])
+        if self._guides is not None:
+            self._guides.hide()
         self.view.far.end_shift()
         self._onto.clear()
         items = self.scene.items_by_id
@@ -244,34 +224,3 @@ class MoveGesture(Gesture):
 def _members(group: Group, dragged: set[str], inside: set[str]) -> tuple[str, ...]:
     kept = tuple(m for m in group.members if m not in dragged or m in inside)
     return (*kept, *(i for i in sorted(inside) if i not in kept))
-
-
-def _aligned(rect: QRectF, others: Iterable[QRectF], reach: float) -> tuple[float | None, float | None, list[QLineF]]:
-    """The least shift in x and y that lines a rectangle up with another, and the guides to show for it."""
-    best_x: tuple[float, QLineF] | None = None
-    best_y: tuple[float, QLineF] | None = None
-    for other in others:
-        for mine, theirs in (
-            (rect.left(), other.left()),
-            (rect.center().x(), other.center().x()),
-            (rect.right(), other.right()),
-        ):
-            gap = theirs - mine
-            if abs(gap) <= reach and (best_x is None or abs(gap) < abs(best_x[0])):
-                top, bottom = min(rect.top(), other.top()) - 8, max(rect.bottom(), other.bottom()) + 8
-                best_x = (gap, QLineF(theirs, top, theirs, bottom))
-        heights = [(rect.top(), other.top()), (rect.center().y(), other.center().y()), (rect.bottom(), other.bottom())]
-        if rect.height() != other.height():
-            # Ports line up when a card stands before a bar or a rhombus.
-            heights.append((_port(rect), _port(other)))
-        for mine, theirs in heights:
-            gap = theirs - mine
-            if abs(gap) <= reach and (best_y is None or abs(gap) < abs(best_y[0])):
-                left, right = min(rect.left(), other.left()) - 8, max(rect.right(), other.right()) + 8
-                best_y = (gap, QLineF(left, theirs, right, theirs))
-    guides = [best[1] for best in (best_x, best_y) if best is not None]
-    return best_x[0] if best_x else None, best_y[0] if best_y else None, guides
-
-
-def _port(rect: QRectF) -> float:
-    return rect.top() + PORT_Y if rect.width() >= 160 else rect.center().y()

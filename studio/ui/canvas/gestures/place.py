@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF
 
 from studio.document.commands import insert_on_edge
-from studio.document.geometry import CARD, FAN_OUT, JOIN, NOTE, SWITCH, snapped
+from studio.document.geometry import CARD, NOTE, snapped
 from studio.document.ready_groups import PATTERNS
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.gestures.gesture import Gesture, Pointer
+from studio.ui.canvas.gestures.guides import Guides, on_line
 from studio.ui.canvas.gestures.onto import Onto
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.junction_items import FanOutItem, JoinItem, SwitchItem
+from studio.ui.canvas.levels import Level
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.ready import room_for
 from studio.ui.paint import kind_name
@@ -22,7 +24,6 @@ from studio.ui.paint import kind_name
 if TYPE_CHECKING:
     from studio.ui.canvas.view import CanvasView
 
-SIZES = {"join": JOIN, "fan_out": FAN_OUT, "switch": SWITCH, "note": NOTE}
 LAYER = 20.0
 
 
@@ -32,9 +33,10 @@ class PlaceGesture(Gesture):
     def __init__(self, view: CanvasView, kind: str) -> None:
         super().__init__(view)
         self.kind = kind
-        self._size = room_for(kind) or SIZES.get(kind, CARD)
+        self._size = room_for(kind, self.scene.workflow.flow)
         self._onto = Onto(view, lambda line: insert_on_edge(view.workflow, line, kind))
         self._item = self._preview()
+        self._guides: Guides | None = None
 
     def _preview(self) -> DrawnItem:
         look, name = self.scene.look, kind_name(self.kind)
@@ -59,12 +61,15 @@ class PlaceGesture(Gesture):
         return item
 
     def place(self, at: QPointF) -> QPointF:
-        """The top left corner for a pointer in the middle, on the grid."""
+        """The top left corner for a pointer in the middle: in line with a neighbour, else on the grid."""
         corner = at - QPointF(self._size[0] / 2, self._size[1] / 2)
-        return QPointF(snapped(corner.x()), snapped(corner.y())) if self.view.snap else corner
+        grid = QPointF(snapped(corner.x()), snapped(corner.y())) if self.view.snap else corner
+        return grid if self._guides is None else self._guides.line_up(self._item, corner, grid)
 
     def start(self, at: Pointer) -> None:
         self.scene.addItem(self._item)
+        if self.view.level != Level.FAR and not isinstance(self._item, FrameItem):
+            self._guides = Guides(self.view)
         self.move(at)
 
     def move(self, at: Pointer) -> None:
@@ -74,12 +79,15 @@ class PlaceGesture(Gesture):
 
     def finish(self, at: Pointer) -> None:
         self.move(at)
-        edge = self._onto.edge
-        corner, line = self.place(at.scene), edge.line if edge is not None else None
+        corner, edge = self.place(at.scene), self._onto.edge
+        if edge is not None:
+            corner = on_line(self._item, corner, edge)
         self.cancel()
-        self.view.add_node(self.kind, corner, on_line=line)
+        self.view.add_node(self.kind, corner, on_line=edge.line if edge is not None else None)
 
     def cancel(self) -> None:
+        if self._guides is not None:
+            self._guides.hide()
         self._onto.clear()
         if self._item.scene() is not None:
             self.scene.removeItem(self._item)
