@@ -139,8 +139,8 @@ def test_a_switch_and_a_fan_out_come_right_below_their_source() -> None:
     bar = commands.to_fan_out(base, "a")
     assert isinstance(switch, tuple)
     assert isinstance(bar, tuple)
-    assert switch[0].apply(base).workflow.places[switch[1]] == Place(x=200, y=80)
-    assert bounds(bar[0].apply(base).workflow, (bar[1],)) == (188, 96, 252, 104)
+    assert switch[0].apply(base).workflow.places[switch[1]] == Place(x=200, y=112)
+    assert bounds(bar[0].apply(base).workflow, (bar[1],)) == (188, 112, 252, 120)
 
 
 def test_arranging_the_other_way_takes_notes_along_and_pictures_as_text_follow() -> None:
