@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from studio.document.aligning import Axis, Side
+from studio.ui.actions import ACTIONS
 from studio.ui.canvas.navigate import Direction
 
 if TYPE_CHECKING:
@@ -109,14 +111,32 @@ def function_of(view: CanvasView, event: QKeyEvent) -> Function | None:
     if event.key() in (_K.Key_Plus, _K.Key_Equal):
         modifiers &= ~_SHIFT
     key = _key(_K(event.key()), modifiers)
-    return KEYS.get(key) if key in OWN or not view.actions() or _is_of_action(view, key) else None
+    if key in OWN or not view.actions():
+        return KEYS.get(key)
+    return _by_action().get(_action_of(view, key))
 
 
-def _is_of_action(view: CanvasView, key: int) -> bool:
+def _action_of(view: CanvasView, key: int) -> str:
+    """The id of the action that has this key now; "" for none."""
     written = QKeySequence(key).toString()
     wanted = _ALIASES.get(written, written)
-    actions = (*view.actions(), *view.window().actions())
-    return any(shortcut.toString() == wanted for action in actions for shortcut in action.shortcuts())
+    for action in (*view.actions(), *view.window().actions()):
+        if any(shortcut.toString() == wanted for shortcut in action.shortcuts()):
+            return action.objectName()
+    return ""
+
+
+@cache
+def _by_action() -> Mapping[str, Function]:
+    """What the actions do here, found by the keys that they have of their own."""
+    own = {QKeySequence(keys).toString(): action.id for action in ACTIONS for keys in action.keys}
+    found: dict[str, Function] = {}
+    for key, function in KEYS.items():
+        written = QKeySequence(key).toString()
+        action = own.get(_ALIASES.get(written, written))
+        if action is not None:
+            found.setdefault(action, function)
+    return found
 
 
 _ALIASES = {"Shift+{": "Shift+[", "Shift+}": "Shift+]", "Backspace": "Del", "Ctrl+Backspace": "Ctrl+Del"}

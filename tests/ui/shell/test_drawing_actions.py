@@ -308,6 +308,17 @@ def test_keys_work_on_what_has_the_focus_alone(window: MainWindow) -> None:
     QTest.keyClick(canvas.prompts.popup.field, Qt.Key.Key_Escape)
     QTest.keyClick(canvas, Qt.Key.Key_F)
     assert steps(window) == 1
+    window.actions_.set_keys({"node.connect": ("K",), "node.frame": ("C",)})
+    window.page.workspace.selection.select(())
+    canvas.set_focus("planner")
+    window.refresh()
+    QTest.keyClick(canvas, Qt.Key.Key_F)  # has no action any more
+    assert steps(window) == 1
+    QTest.keyClick(canvas, Qt.Key.Key_K)
+    assert canvas.prompts.popup.isVisible()
+    QTest.keyClick(canvas.prompts.popup.field, Qt.Key.Key_Escape)
+    QTest.keyClick(canvas, Qt.Key.Key_C)
+    assert steps(window) == 2
 
 
 def test_the_status_bar_names_what_is_selected(window: MainWindow) -> None:
