@@ -1,9 +1,14 @@
-"""Breakpoints, pins, muted nodes, mocked tools and watches of one workflow: kept in its view state."""
+"""Breakpoints, pins, muted nodes, mocked tools and watches of one workflow: kept in its view state.
+
+Several tabs and windows may show one workflow (its file in another window, the drawing of an earlier run): each writes
+only what it changed, and the tabs of one window follow at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -11,10 +16,23 @@ from PySide6.QtCore import QObject, Signal
 from studio.bridge.view_state import ViewState
 from studio.debugger.breakpoints import Breakpoint, Breakpoints, Kind, from_json, to_json
 from studio.debugger.overrides import Mock, Overrides, Pin
+from studio.settings import keeping
 
 BREAKPOINTS = "breakpoints"
 OVERRIDES = "run_setup"
 WATCHES = "watches"
+
+
+class _News(QObject):
+    """Where the tabs of one window hear of each other's breakpoints."""
+
+    told = Signal(str, object)
+    """The workflow's id, and the :class:`RunSetup` that changed them."""
+
+
+@cache
+def _news() -> _News:
+    return _News()
 
 
 class RunSetup(QObject):
@@ -33,15 +51,14 @@ class RunSetup(QObject):
         self._kept: ViewState | None = None
         self._of = ""
         self._texts = True
+        _news().told.connect(self._on_news_told)
 
     def open(self, workflow_id: str, *, texts: bool = True) -> None:
         """Takes what was kept for a workflow. ``texts`` off: what nodes and tools give instead is not kept on disk, and
         what is there of it goes; opened again for the same workflow, nothing is lost in memory."""
         again, self._of, self._texts = self._of == workflow_id, workflow_id, texts
         self._kept = ViewState(workflow_id)
-        kept = self._kept.get(BREAKPOINTS, [])
-        found = [from_json(item) for item in (kept if isinstance(kept, list) else [])]
-        self.breakpoints.replace(b for b in found if b is not None)
+        self.breakpoints.replace(_read(self._kept.get(BREAKPOINTS)).values())
         on_disk = self._kept.get(OVERRIDES)
         if not again:
             self.overrides.take(on_disk)
@@ -134,8 +151,35 @@ class RunSetup(QObject):
         self.changed.emit()
 
     def _change(self, change: Callable[[], object]) -> None:
+        before, had = {b.id: b for b in self.breakpoints}, self._overrides_to_keep()
         change()
-        if self._kept is not None:
-            self._kept.set(BREAKPOINTS, [to_json(b) for b in self.breakpoints])
+        after = {b.id: b for b in self.breakpoints}
+        if self._kept is not None and after != before:
+            stored = self._kept.change(
+                BREAKPOINTS, lambda kept: [to_json(b) for b in keeping.merged(before, after, _read(kept)).values()]
+            )
+            self._follow(_read(stored))
+            _news().told.emit(self._of, self)
+        if self._kept is not None and self._overrides_to_keep() != had:
             self._kept.set(OVERRIDES, self._overrides_to_keep())
         self.changed.emit()
+
+    def _follow(self, stored: Mapping[str, Breakpoint]) -> bool:
+        """Takes what is kept; what was counted of breakpoints that stay is kept. Whether something changed."""
+        mine = {b.id: b for b in self.breakpoints}
+        for id in mine.keys() - stored.keys():
+            self.breakpoints.remove(id)
+        for breakpoint in stored.values():
+            self.breakpoints.put(breakpoint)
+        return mine != stored
+
+    def _on_news_told(self, workflow_id: str, origin: object) -> None:
+        if origin is self or workflow_id != self._of or self._kept is None:
+            return
+        if self._follow(_read(self._kept.get(BREAKPOINTS))):
+            self.changed.emit()
+
+
+def _read(kept: Any) -> dict[str, Breakpoint]:
+    found = [from_json(item) for item in (kept if isinstance(kept, list) else [])]
+    return {b.id: b for b in found if b is not None}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
+from studio.settings import keeping
 from studio.settings.places import state_dir
 
 
@@ -23,14 +25,21 @@ class ViewState:
 
     def set(self, key: str, value: Any) -> None:
         """Keeps a JSON value. A full disk loses it; nothing else depends on it."""
-        values = self._read()
-        values[key] = value
-        written = self._path.with_suffix(".tmp")
-        try:
-            written.write_text(json.dumps(values, indent=1), encoding="utf-8")
-            os.replace(written, self._path)
-        except OSError:
-            written.unlink(missing_ok=True)
+        self.change(key, lambda _stored: value)
+
+    def change(self, key: str, change: Callable[[Any], Any]) -> Any:
+        """Keeps what is made of the kept value (None if there is none), and returns it: another window may have changed
+        it since it was read."""
+        with keeping.alone(self._path):
+            values = self._read()
+            values[key] = change(values.get(key))
+            written = self._path.with_suffix(".tmp")
+            try:
+                written.write_text(json.dumps(values, indent=1), encoding="utf-8")
+                os.replace(written, self._path)
+            except OSError:
+                written.unlink(missing_ok=True)
+        return values[key]
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -31,15 +31,18 @@ _TURN_S = 2.0
 def alone(path: Path) -> Iterator[None]:
     """Holds others off a file from reading it to writing what was made of it; the system ends the turn of a process
     that dies. Without a turn in :data:`_TURN_S` seconds, or where nothing can be locked, it goes on as it is."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    handle = -1
+    with contextlib.suppress(OSError):  # a folder that takes nothing is told by what is to be written there
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         end = time.monotonic() + _TURN_S
-        while not _locked(handle) and time.monotonic() < end:
+        while handle >= 0 and not _locked(handle) and time.monotonic() < end:
             time.sleep(0.002)
         yield
     finally:
-        os.close(handle)
+        if handle >= 0:
+            os.close(handle)
 
 
 def _locked(handle: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.bridge.inner_breakpoints import InnerBreakpoints
-from studio.bridge.run_setup import RunSetup
+from studio.bridge.run_setup import RunSetup, _news
 from studio.debugger.breakpoints import Breakpoint
 
 
@@ -39,6 +39,26 @@ def test_one_list_for_the_inner_tab_and_the_runs_around_it() -> None:
     outer.remove("m")
     assert (places(inner), places(outer)) == ([("node", "z")], [("node", "sub/z"), ("node", "y")])
     link.deleteLater()
+
+
+def test_two_tabs_and_windows_of_one_workflow_lose_nothing_of_each_other() -> None:
+    first, second = opened("both"), opened("both")
+    first.put(Breakpoint("node", "x", id="a"))
+    assert places(second) == [("node", "x")]
+    first.breakpoints.hits["a"] = 2
+    # Another process, that read the file before: it hears nothing, and only changes what it means to change.
+    elsewhere = RunSetup()
+    elsewhere.open("both")
+    _news().told.disconnect(elsewhere._on_news_told)
+    second.put(Breakpoint("node", "y", id="b"))
+    first.pin("x", 1)
+    elsewhere.toggle("node", "z")
+    assert places(opened("both")) == [("node", "x"), ("node", "y"), ("node", "z")]
+    assert places(first) == [("node", "x"), ("node", "y"), ("node", "z")]
+    assert first.breakpoints.hits["a"] == 2
+    assert set(opened("both").overrides.pins) == {"x"}
+    second.remove("a")
+    assert places(first) == places(opened("both")) == [("node", "y"), ("node", "z")]
 
 
 def test_other_kinds_stay_where_they_were_made() -> None:
