@@ -169,6 +169,9 @@ class _App:
                     continue
                 name = f"{made}.{field}"
                 self._draft.variable(name)
+                asking = self._draft.nodes.get(self._ids.get(text(node.get("id")), ""))
+                if asking is not None:
+                    asking.data.setdefault("refers", {})[root] = made
                 maker = self._draft.nodes[made]
                 if maker.kind not in ("input", "loop"):
                     maker.data.setdefault("save_output", name)

@@ -150,6 +150,7 @@ class Steps:
                 "variable": self.path(first(i, "variable_selector", "assigned_variable_selector")),
                 "value": self.path(first(i, "value", "input_variable_selector")),
                 "operation": text(first(i, "operation", "write_mode")) or None,
+                "constant": None if isinstance(first(i, "value", "input_variable_selector"), list) else True,
             }
             for i in written
         ]
@@ -159,6 +160,7 @@ class Steps:
     def _loop(self, node: DraftNode, data: dict[str, Any]) -> None:
         node.kind = "loop"
         node.data["items"] = self.path(data.get("iterator_selector")) or None
+        node.data["items_lang"] = "key" if node.data["items"] else None
         node.data["item"] = f"{node.id}.item"
         node.data["max_rounds"] = data.get("loop_count")
         if data.get("is_parallel"):

@@ -266,6 +266,7 @@ class _Reader:
         given = first(action, "items", "source")
         written = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         node.data["items"] = written.removeprefix("=")
+        node.data["items_lang"] = "powerfx" if written.startswith("=") else "json"
         for name, keys in (("item", ("value", "itemName")), ("index", ("index", "indexName"))):
             found = text(first(action, *keys))
             if found:

@@ -78,7 +78,13 @@ def _agent(action: dict[str, Any]) -> Made:
 def _variable(action: dict[str, Any]) -> Made:
     target = first(action, "variable", "path", "property", "conversationId")
     path = text(target.get("path")) if isinstance(target, dict) else text(target)
-    data: dict[str, Any] = {"variable": path or None, "value": _plain(first(action, "value", "text"))}
+    given = first(action, "value", "text")
+    data: dict[str, Any] = {
+        "variable": path or None,
+        "value": _plain(given),
+        "action": text(action.get("kind")).lower(),
+    }
+    data["lang"] = "powerfx" if _plain(given) != given else None
     if "assignments" in action:
         data["assignments"] = action["assignments"]
     return data, []

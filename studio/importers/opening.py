@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from studio.document.layout import arrange
 from studio.importers.finish import Imported
 from studio.importers.runnable import runnable
 from studio.importers.spacing import spaced
@@ -14,4 +15,9 @@ def opened(found: Imported) -> Imported:
     if found.before is not None:
         return found
     workflow = runnable(found.workflow)
-    return replace(found, workflow=spaced(workflow) if found.drawn else workflow)
+    if found.drawn:
+        workflow = spaced(workflow)
+    elif len(workflow.nodes) > len(found.workflow.nodes):
+        places = {**found.workflow.places, **arrange(workflow)}
+        workflow = workflow.model_copy(update={"places": places})
+    return replace(found, workflow=workflow)

@@ -1,4 +1,5 @@
-"""The part of Power Fx that is translated: conditions as expressions of ours. Everything else keeps its text.
+"""The part of Power Fx that is translated: conditions as expressions of ours, values as code of a function. Everything
+else keeps its text.
 
 The translation follows the documentation of the language and is not checked against an engine for it.
 """
@@ -71,13 +72,25 @@ def lower(value):
 '''
 
 
+def value_code(text: str) -> str | None:
+    """Python for the value of a formula: ``state["key"]`` and ``text`` stand for what they say, the functions are those
+    of :data:`VALUE_HELPERS`; None if any of it is outside the table."""
+    try:
+        return _ValueParser(text).formula()
+    except _Untranslated:
+        return None
+
+
 class _Parser:
     """One pass from the tokens to an expression."""
+
+    _calls: Mapping[str, Callable[[list[str]], str]]
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._at = 0
         self._depth = 0
+        self._calls = _CALLS
 
     def formula(self) -> str:
         found = self._or()
@@ -192,7 +205,7 @@ class _Parser:
             if not self._take(","):
                 self._expect(")")
                 break
-        make = _CALLS.get(name)
+        make = self._calls.get(name)
         if make is None:
             raise _Untranslated
         return make(arguments)
@@ -282,3 +295,76 @@ _CALLS: Mapping[str, Callable[[list[str]], str]] = {
     "UserMessage": _one("{0}"),
     "AgentMessage": _one("{0}"),
 }
+
+
+class _ValueParser(_Parser):
+    """Values instead of truths: a blank counts as 0 and as an empty text, as Power Fx has it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._calls = {**_CALLS, "Concatenate": _listed("joined"), "Text": _one("joined({0})")}
+        self._calls |= {name: _one(_CALLS[name](["joined({0})"])) for name in ("Upper", "Lower", "Trim", "Len")}
+        self._calls |= {"CountRows": _one("len({0} or ())"), "First": _one("at({0}, 0)"), "Last": _one("at({0}, -1)")}
+
+    def _compared(self) -> str:
+        left = self._joined()
+        sign = self._take(*_COMPARE)
+        if sign is None:
+            return left
+        right = self._joined()
+        if sign in ("=", "<>"):
+            return f"({left} {_COMPARE[sign]} {right})"
+        return f"(number({left}) {_COMPARE[sign]} number({right}))"
+
+    def _joined(self) -> str:
+        parts = [self._sum()]
+        while self._take("&"):
+            parts.append(self._sum())
+        return parts[0] if len(parts) == 1 else f"joined({', '.join(parts)})"
+
+    def _sum(self) -> str:
+        return self._numbers(self._product, "+", "-")
+
+    def _product(self) -> str:
+        return self._numbers(self._prefixed, "*", "/")
+
+    def _numbers(self, part: Callable[[], str], *signs: str) -> str:
+        found = part()
+        while sign := self._take(*signs):
+            found = f"({_number(found)} {sign} {_number(part())})"
+        return found
+
+
+def _number(code: str) -> str:
+    plain = code.lstrip("-").replace(".", "", 1).isdigit() or (
+        code.startswith("(") and code.endswith(")") and "number(" in code
+    )
+    return code if plain else f"number({code})"
+
+
+def _listed(name: str) -> Callable[[list[str]], str]:
+    return lambda arguments: f"{name}({', '.join(arguments)})"
+
+
+VALUE_HELPERS: Mapping[str, str] = {
+    "number": '''def number(value):
+    """A blank counts as 0, a text as the number that it says."""
+    return float(value) if isinstance(value, str) and value.strip() else value or 0
+''',
+    "joined": '''def joined(*parts):
+    """One text; a blank is an empty one."""
+    return "".join("" if part is None else str(part) for part in parts)
+''',
+    "contains": '''def contains(whole, part):
+    """Whether a text contains another."""
+    return joined(part) in joined(whole)
+''',
+    "at": '''def at(whole, key):
+    """A field of a record or an item of a list; None if it is not there."""
+    try:
+        return whole[key]
+    except (IndexError, KeyError, TypeError):
+        return None
+''',
+}
+"""The functions that the code of values calls, by name."""

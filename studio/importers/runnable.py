@@ -2,113 +2,206 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from studio.document.lines import pairs
 from studio.document.model import (
+    AgentNode,
     FanInEdge,
     FunctionNode,
     GenericNode,
     JoinNode,
     Node,
+    StateDecl,
     SubWorkflowNode,
     TemplateNode,
     Workflow,
 )
+from studio.importers.item_loops import asking_state, counted_loop, keys_of
+from studio.importers.saved_results import saved_keys, with_saved_results
+from studio.importers.step_code import Code, assigned
 
 _OWN_MARK = re.compile(r"\{(?:text|input|value(?:\.\w+)*|state\.\w+(?:\.\w+)*)\}")
 _OTHER_MARK = re.compile(r"\{\{|\}\}|\{[^}]*\}|\$\{|=\w")
 
 
 def runnable(workflow: Workflow) -> Workflow:
-    """The workflow with every step that has a clear meaning turned into a node of that meaning; ids and names stay.
+    """The workflow with every step that has a clear meaning turned into nodes of that meaning; ids and names stay.
 
-    A start with settings and a decision pass their message on; an end takes it; an output yields it, or its own text; a
-    transform is a join bar where it waits for several, else a template; a value that is known or worked out from shared
-    state is set by a function. One whose text is in the language of another program is left.
+    A start with fields keeps them in shared state; a start without and a decision pass their message on; an end takes
+    it; an output yields it, or its own text; a transform is a join bar where it waits for several, else a template; a
+    value that is known or worked out from shared state is set by a function; a loop over a list counts in shared state;
+    a result that is asked for later is kept by a step behind the one that makes it. What is written in the language of
+    another program is left.
     """
-    joins = {edge.target for edge in workflow.edges if isinstance(edge, FanInEdge)}
-    sources = {source for source, _, _ in pairs(workflow)}
-    nodes = tuple(_meant(node, node.id in joins, node.id in sources) for node in workflow.nodes)
-    return workflow.model_copy(update={"nodes": nodes})
+    return _Meaning(workflow).workflow()
 
 
-def _meant(node: Node, joins: bool, goes_on: bool) -> Node:
-    if isinstance(node, SubWorkflowNode) and node.embedded is not None:
-        return node.model_copy(update={"embedded": runnable(node.embedded)})
-    if not isinstance(node, GenericNode):
+class _Meaning:
+    """One workflow: what its steps know of each other."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self._whole = workflow
+        self._joins = {edge.target for edge in workflow.edges if isinstance(edge, FanInEdge)}
+        self._sources = {source for source, _, _ in pairs(workflow)}
+        self._initial = {decl.key: decl.initial for decl in workflow.state}
+        self._known = _keys_that_are_set(workflow)
+        self._agents = {node.id for node in workflow.nodes if isinstance(node, AgentNode)}
+        self._asked: set[str] = set()
+        """Keys of results that code asks for which was read here."""
+
+    def workflow(self) -> Workflow:
+        before = self._whole
+        nodes = tuple(self._meant(node) for node in before.nodes)
+        loops = {
+            new.id: old
+            for old, new in zip(before.nodes, nodes, strict=True)
+            if isinstance(old, GenericNode) and old.kind == "loop" and new is not old
+        }
+        keys = [key for old in loops.values() for key in keys_of(old)] + sorted(self._asked)
+        made = before.model_copy(
+            update={
+                "nodes": nodes,
+                "edges": tuple(asking_state(edge, loops) for edge in before.edges),
+                "state": (
+                    *before.state,
+                    *(StateDecl(key=key, type="any") for key in dict.fromkeys(keys) if key not in self._initial),
+                ),
+            }
+        )
+        return with_saved_results(made)
+
+    def _meant(self, node: Node) -> Node:
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None:
+            return node.model_copy(update={"embedded": runnable(node.embedded)})
+        if not isinstance(node, GenericNode):
+            return node
+        named = {"id": node.id, "name": node.name, "description": node.description}
+        match node.kind:
+            case "input" if fields := _fields(node):
+                return _keeps(fields, named)
+            case "input" | "switch":
+                return node.model_copy(update={"kind": "pass"})
+            case "end":
+                return FunctionNode(**named, accepts="any", sends="", body="pass")
+            case "set_variable":
+                return self._sets(node, named)
+            case "loop":
+                return counted_loop(self._whole, node, self._known) or node
+            case "output":
+                return self._output(node, named)
+            case "transform":
+                return self._transform(node, named)
         return node
-    named = {"id": node.id, "name": node.name, "description": node.description}
-    text = _text(node)
-    match node.kind:
-        case "input" | "switch":
-            return node.model_copy(update={"kind": "pass"})
-        case "end":
-            return FunctionNode(**named, accepts="any", sends="", body="pass")
-        case "output" if text in ("", "{text}"):
+
+    def _sets(self, node: GenericNode, named: Mapping[str, str]) -> Node:
+        """A function that sets keys of shared state and hands on what came in; the node itself for unknown values."""
+        code = Code(self._agents)
+        lines = assigned(code, node.model_extra or {}, self._initial, self._known)
+        if lines is None:
+            return node
+        self._asked |= code.asks_for
+        return FunctionNode(**named, accepts="any", sends="any", body=code.body([*lines, "result = data"]))
+
+    def _output(self, node: GenericNode, named: Mapping[str, str]) -> Node:
+        text, goes_on = _text(node), node.id in self._sources
+        if text in ("", "{text}"):
             return FunctionNode(**named, sends="text" if goes_on else "", yields="text", body="result = data")
-        case "output" if text is not None and "{" not in text:
-            return _says(text, goes_on, named)
-        case "set_variable":
-            return _sets(node, named)
-        case "transform" if joins and text in ("", "{text}"):
+        if text is not None and "{" not in text:
+            return _says(Code(), repr(text), goes_on, named)
+        extra: Mapping[str, Any] = node.model_extra or {}
+        code = Code(self._agents)
+        value = self._value(code, extra)
+        self._asked |= code.asks_for
+        return node if value is None else _says(code, value, goes_on, named, "any" if extra.get("value") else "text")
+
+    def _value(self, code: Code, extra: Mapping[str, Any]) -> str | None:
+        """What an output yields: a text with keys of state in it, named results, or data."""
+        written, text = extra.get("value"), extra.get("text")
+        if isinstance(text, str) and text and not written:
+            return code.text(text, extra.get("refers") or {}, self._known)
+        if isinstance(written, dict) and written and all(key in self._known for key in written.values()):
+            return "{" + ", ".join(f"{name!r}: ctx.get_state({key!r})" for name, key in written.items()) + "}"
+        if not isinstance(written, str) or text:
+            return None
+        agent = written.removesuffix("_result")
+        if agent in self._agents and agent != written:
+            written = f'{written}["output_text"]'  # the whole of an answer: its text is what can be shown
+        return code.value(written, "python")
+
+    def _transform(self, node: GenericNode, named: Mapping[str, str]) -> Node:
+        text, joins = _text(node), node.id in self._joins
+        if joins and text in ("", "{text}"):
             return JoinNode(**named, merge="texts")
-        case "transform" if text is not None and not joins:
+        if text is not None and not joins:
             return TemplateNode(**named, text=text or "{text}")
-    return node
+        extra: Mapping[str, Any] = node.model_extra or {}
+        keys = extra.get("value")
+        if isinstance(keys, str) and extra.get("expression_lang") == "python" and not joins:
+            return self._computes(keys, named) or node
+        if isinstance(keys, list) and keys and not joins and all(key in self._known for key in keys):
+            lines = [f"found = [ctx.get_state(key) for key in {keys!r}]"]
+            lines += ["result = next((value for value in found if value is not None), data)"]
+            lines += [f"ctx.set_state({key!r}, result)" for key in saved_keys(node)]
+            return FunctionNode(**named, accepts="any", sends="any", body="\n".join(lines))
+        return node
+
+    def _computes(self, written: str, named: Mapping[str, str]) -> Node | None:
+        """Keeps the value under its own id; what came in goes on, as what agents are given is the conversation."""
+        code = Code(self._agents)
+        value = code.value(written, "python")
+        if value is None:
+            return None
+        self._asked |= {*code.asks_for, named["id"]}
+        lines = [f"ctx.set_state({named['id']!r}, {value})", "result = data"]
+        return FunctionNode(**named, accepts="any", sends="any", body=code.body(lines))
 
 
-def _says(text: str, goes_on: bool, named: dict[str, str]) -> FunctionNode:
-    """Yields a text of its own; what came in goes on."""
+def _keys_that_are_set(workflow: Workflow) -> set[str]:
+    """The keys of shared state that have a value before they are asked for, or a step that sets them."""
+    found = {decl.key for decl in workflow.state if decl.initial is not None}
+    for node in workflow.nodes:
+        found.update(saved_keys(node, workflow.state))
+        if isinstance(node, FunctionNode):
+            found.update(decl.key for decl in workflow.state if decl.key.startswith(f"{node.id}."))
+        if isinstance(node, GenericNode) and node.kind == "loop":
+            found.update(keys_of(node))
+        if isinstance(node, GenericNode) and node.kind == "input":
+            found.update((*(f"{node.id}.{name}" for name in _fields(node)), "sys.query"))
+    return found
+
+
+def _fields(node: GenericNode) -> list[str]:
+    """The names of what a start asks for, where steps ask for them by its id."""
+    given = (node.model_extra or {}).get("inputs")
+    return [name for name in given if isinstance(name, str) and name] if isinstance(given, list) else []
+
+
+def _keeps(fields: list[str], named: Mapping[str, str]) -> FunctionNode:
+    """The start: an object fills the fields, a text all of them."""
+    lines = [
+        "import json",
+        "",
+        "try:",
+        "    given = data if isinstance(data, dict) else json.loads(data)",
+        "except (TypeError, ValueError):",
+        "    given = None",
+        f"for name in {fields!r}:",
+        f"    ctx.set_state('{named['id']}.' + name, given.get(name) if isinstance(given, dict) else data)",
+        "ctx.set_state('sys.query', given.get('query', data) if isinstance(given, dict) else data)",
+        "result = data",
+    ]
+    return FunctionNode(**named, accepts="any", sends="any", body="\n".join(lines))
+
+
+def _says(code: Code, value: str, goes_on: bool, named: Mapping[str, str], yields: str = "text") -> FunctionNode:
+    """Yields a value of its own; what came in goes on."""
     if not goes_on:
-        return FunctionNode(**named, accepts="any", sends="", yields="text", body=f"result = {text!r}")
-    body = f"await ctx.yield_output({text!r})\nawait ctx.send_message(data)"
-    return FunctionNode(**named, accepts="any", sends="any", yields="text", body=body)
-
-
-def _sets(node: GenericNode, named: dict[str, str]) -> Node:
-    """A function that sets a key of shared state and hands on what came in; the node itself for an unknown value."""
-    extra = node.model_extra or {}
-    key, value = extra.get("variable"), extra.get("value")
-    if extra.get("lang") == "python" and isinstance(value, str):
-        written = _state_expression(value)
-    else:
-        written = repr(value) if isinstance(value, bool | int | float) else None
-    if not isinstance(key, str) or not key or written is None:
-        return node
-    return FunctionNode(**named, accepts="any", sends="any", body=f"ctx.set_state({key!r}, {written})\nresult = data")
-
-
-def _state_expression(code: str) -> str | None:
-    """A Python expression of literals, operators and ``state["key"]``, asking ``ctx`` for the keys; None for more."""
-    try:
-        tree = ast.parse(code, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    asked = _Asked()
-    found = asked.visit(tree)
-    return None if asked.other else ast.unparse(found)
-
-
-class _Asked(ast.NodeTransformer):
-    """``other``: whether there is something else than literals, operators and keys of ``state``."""
-
-    other = False
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        keyed = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-        if isinstance(node.value, ast.Name) and node.value.id == "state" and keyed:
-            return ast.Call(ast.Attribute(ast.Name("ctx"), "get_state"), [node.slice], [])
-        self.other = True
-        return node
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Constant, ast.operator)
-        kept = (ast.unaryop, ast.boolop, ast.cmpop, ast.List, ast.Dict, ast.Tuple, ast.Load)
-        if not isinstance(node, (*allowed, *kept)):
-            self.other = True
-        return super().generic_visit(node)
+        return FunctionNode(**named, accepts="any", sends="", yields=yields, body=code.body([f"result = {value}"]))
+    body = code.body([f"await ctx.yield_output({value})", "await ctx.send_message(data)"])
+    return FunctionNode(**named, accepts="any", sends="any", yields=yields, body=body)
 
 
 def _text(node: GenericNode) -> str | None:

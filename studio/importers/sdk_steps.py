@@ -396,10 +396,14 @@ class Steps:
         self._sequence(statement.orelse)
 
     def _for(self, statement: ast.For | ast.AsyncFor) -> None:
+        if not _takes_part(statement):
+            return  # it prints, collects, or reads the events of a run that was begun before
         wanted = self._number("for")
         written = self._source.segment(statement.iter)
         item = self._source.segment(statement.target)
-        node = self._flow.step(self._node(wanted, "loop", wanted, statement, items=written, item=item))
+        node = self._flow.step(
+            self._node(wanted, "loop", wanted, statement, items=written, item=item, items_lang="python")
+        )
         self._loop(node, Rule("next item", "loop", "translated", NEXT_ITEM), statement.body, False)
         self._sequence(statement.orelse)
 
@@ -429,6 +433,15 @@ def _branches(statement: ast.If) -> list[tuple[ast.expr | None, list[ast.stmt]]]
     if rest:
         found.append((None, rest))
     return found
+
+
+def _takes_part(tree: ast.AST) -> bool:
+    """Whether anything in a piece of code can be a step: a run, a question, a value of the state, an end."""
+    return bool(run_calls(tree)) or any(
+        isinstance(part, ast.Return | ast.Break)
+        or (isinstance(part, ast.Name) and part.id in ("state", "approval_request", "asyncio"))
+        for part in ast.walk(tree)
+    )
 
 
 def run_calls(tree: ast.AST) -> list[ast.Call]:

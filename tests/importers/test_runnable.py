@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from studio.document.model import DirectEdge, FanInEdge, FunctionNode, GenericNode, StateDecl, SubWorkflowNode, Workflow
+from studio.document.model import (
+    AgentNode,
+    DirectEdge,
+    FanInEdge,
+    FunctionNode,
+    GenericNode,
+    StateDecl,
+    SubWorkflowNode,
+    SwitchCase,
+    SwitchEdge,
+    Workflow,
+)
 from studio.document.validate import problems
 from studio.importers import read
 from studio.importers.runnable import runnable
@@ -69,10 +81,9 @@ def test_an_imported_team_has_no_step_left_that_cannot_run() -> None:
 
 
 def test_an_output_with_a_text_of_its_own() -> None:
-    assert (one("output", text="Goes by parcel.").yields, one("output", text="It's {Local.X}").kind) == (
-        "text",
-        "output",
-    )
+    assert one("output", text="Goes by parcel.").yields == "text"
+    assert "joined(\"It's \", ctx.get_state('Local.X'))" in one("output", text="It's {Local.X}").body
+    assert one("output", text="It's {{ other }}").kind == "output"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +114,88 @@ def test_a_known_value_is_set_by_a_function(value: object, lang: str, body: str)
 )
 def test_what_is_written_in_another_language_or_may_do_anything_is_left(value: object, lang: str) -> None:
     assert one("set_variable", variable="n", value=value, lang=lang).kind == "set_variable"
+
+
+class _Context(dict[str, Any]):
+    """Shared state as the code of a function sees it."""
+
+    def get_state(self, key: str) -> Any:
+        return self.get(key)
+
+    def set_state(self, key: str, value: Any) -> None:
+        self[key] = value
+
+
+@pytest.mark.parametrize(
+    ("given", "before", "after"),
+    [
+        ({"value": "Local.N + 1", "lang": "powerfx"}, {}, 1),
+        ({"value": "Local.N + 1", "lang": "powerfx"}, {"Local.N": "4"}, 5),
+        ({"value": '"No. " & Local.N & Local.Missing', "lang": "powerfx"}, {"Local.N": 4}, "No. 4"),
+        ({"value": "Len(Local.N) > 2 Or IsBlank(Local.N)", "lang": "powerfx"}, {"Local.N": "abc"}, True),
+        ({"value": "Last(Local.N).name", "lang": "powerfx"}, {"Local.N": [{"name": "a"}, {"name": "b"}]}, "b"),
+        ({"value": "Last(Local.N).name", "lang": "powerfx"}, {"Local.N": []}, None),
+        ({"value": "Upper(System.LastMessage.Text)", "lang": "powerfx"}, {}, "WORD"),
+        ({"value": "plain"}, {}, "plain"),
+        ({"value": {"a": [1]}}, {}, {"a": [1]}),
+        ({"value": "N is {Local.N}.", "action": "settextvariable"}, {"Local.N": 2}, "N is 2."),
+        ({"action": "resetvariable"}, {"Local.N": 9}, 3),
+        ({"action": "clearallvariables"}, {"Local.N": 9}, None),
+        ({"assignments": [{"variable": "Local.N", "value": "=2 * 3"}]}, {}, 6),
+        ({"variable": "Local.N.a", "value": 1}, {"Local.N": {"b": 2}}, {"a": 1, "b": 2}),
+        ({"action": "", "operation": "append", "value": "x", "constant": True}, {"Local.N": [1]}, [1, "x"]),
+        ({"action": "", "operation": "+=", "value": 2, "constant": True}, {}, 2),
+        ({"action": "", "operation": "over-write", "value": "Local.N"}, {"Local.N": 5}, 5),
+        ({"action": "", "operation": "clear"}, {"Local.N": 5}, None),
+    ],
+)
+def test_variables_are_set_as_the_other_program_sets_them(given: Any, before: dict[str, Any], after: Any) -> None:
+    extra = {"id": "n", "name": "N", "kind": "set_variable", "variable": "Local.N", "action": "setvariable", **given}
+    state = (StateDecl(key="Local.N", type="any", initial=3),)
+    (node,) = runnable(Workflow(nodes=(GenericNode.model_validate(extra),), state=state)).nodes
+    assert isinstance(node, FunctionNode)
+    scope = {"ctx": (context := _Context(before)), "data": "word"}
+    exec(node.body, scope)
+    assert (context.get("Local.N"), scope["result"]) == (after, "word")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"value": "ForAll(Local.N, Value)", "lang": "powerfx"},
+        {"value": {"a": "=Local.N"}},
+        {"action": "", "operation": "over-write", "value": "unknown.text"},
+        {"action": "", "operation": "remove-first"},
+        {"value": "Ask {{name}}", "action": "settextvariable"},
+    ],
+)
+def test_values_in_another_language_are_left(given: Any) -> None:
+    assert one("set_variable", **{"variable": "Local.N", "action": "setvariable", **given}).kind == "set_variable"
+
+
+def test_a_loop_that_is_left_and_entered_again_stays_for_a_person() -> None:
+    loop = GenericNode.model_validate({"id": "l", "name": "L", "kind": "loop", "items": "[1]", "items_lang": "json"})
+    steps = tuple(GenericNode(id=i, name=i, kind="pass") for i in ("head", "body", "after"))
+    switch = SwitchEdge(id="s", source="l", cases=(SwitchCase(id="c", target="body"),), default="after")
+    edges = (DirectEdge(id="a", source="head", target="l"), DirectEdge(id="b", source="body", target="l"), switch)
+    flow = Workflow(start="head", nodes=(loop, *steps), edges=edges)
+    assert runnable(flow).nodes[0].kind == "function"
+    away = (DirectEdge(id="d", source="body", target="after"), DirectEdge(id="e", source="after", target="head"))
+    assert runnable(flow.model_copy(update={"edges": (*edges, *away)})).nodes[0].kind == "loop"
+
+
+def test_what_is_asked_for_later_is_kept_as_text_object_or_field() -> None:
+    schema = {"type": "object", "properties": {"score": {"type": "number"}}}
+    extra = {"output_schema": schema, "save_object": "Local.Whole", "save_reply": "Local.Said"}
+    agent = AgentNode.model_validate({"id": "a", "name": "A", **extra})
+    flow = Workflow(start="a", nodes=(agent,), state=(StateDecl(key="a.score", type="any"),))
+    save = runnable(flow).nodes[1]
+    assert isinstance(save, FunctionNode)
+    assert (save.id, save.accepts, save.sends) == ("a__save", "response", "response")
+    for said, score in (('{"score": 4}', 4), ("[1]", None), ("no", None)):
+        context = _Context()
+        exec(save.body, {"ctx": context, "data": SimpleNamespace(agent_response=SimpleNamespace(text=said))})
+        assert (context["a.score"], context["Local.Said"]) == (score, said)
 
 
 async def test_what_became_runnable_runs() -> None:
