@@ -116,6 +116,8 @@ class TextBox(QTextEdit):
         super().__init__(parent)
         self._theme, self._lines, self._unscaled = theme, lines, line_height
         self._showing = False
+        self._known = ""
+        """The text as it was shown or told last: Qt says that the text changed when fonts and colours do."""
         self._placeholder = ""
         self.max_lines = MAX_LINES
         self.fills = False
@@ -160,6 +162,7 @@ class TextBox(QTextEdit):
         text = "" if value is None else str(value)
         now = self.toPlainText()
         if text == now:
+            self._known = now
             return
         start, end_now, end_text = changed_span(now, text)
         at = self.textCursor().position()
@@ -175,6 +178,7 @@ class TextBox(QTextEdit):
         mine.setPosition(max(0, min(at, len(text))))
         self.setTextCursor(mine)
         self._showing = False
+        self._known = self.toPlainText()
         self._fit()
 
     def set_bad(self, bad: bool) -> None:
@@ -230,8 +234,10 @@ class TextBox(QTextEdit):
         self.document().clearUndoRedoStacks()
 
     def _on_text_changed(self) -> None:
-        if not self._showing:
-            self.edited.emit(self.toPlainText())
+        text = self.toPlainText()
+        if not self._showing and text != self._known:
+            self._known = text
+            self.edited.emit(text)
             if self.completion is not None and self.hasFocus():
                 self.completion.look()
 

@@ -114,3 +114,21 @@ def test_edges_in_between_are_left_out(panel: InspectorPanel, workspace: Workspa
     assert panel.page is not None
     assert panel.page.header.title.text == "5 selected", "a case is part of its switch"
     assert "Join → Writer" in panel.page._facts.findChildren(Prose)[1].plain  # type: ignore[attr-defined]
+
+
+def test_another_theme_or_text_size_writes_nothing(panel: InspectorPanel, workspace: Workspace) -> None:
+    stack, before = workspace.document.undo_stack, workspace.document.workflow
+    theme = panel.theme
+    choice = theme.choice
+    for ids in (("planner", "writer"), ("planner",), ("publisher", "f2"), ("frame", "t2"), ()):
+        workspace.selection.select(ids)
+        boxes = [box for box in panel.findChildren(TextBox) if box.isVisible()]
+        assert boxes
+        for box in boxes:  # what Qt does when a style sheet brings other fonts
+            box.textChanged.emit()
+        theme.set_choice("dark")
+        theme.set_scale(1.5)
+        theme.set_scale(1.0)
+        theme.set_choice(choice)
+        assert stack.count() == 0 or stack.undoText() == "Set up"
+    assert workspace.document.workflow is before
