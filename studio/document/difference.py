@@ -17,7 +17,9 @@ Part = Literal["nodes", "edges", "notes", "groups", "workflow"]
 _PARTS: tuple[Part, ...] = ("nodes", "edges", "notes", "groups")
 _Lines = dict[str, dict[str, Line]]
 """The lines of edge groups that have several, by group and line."""
-_APART = frozenset({"id", "nodes", "edges", "notes", "groups", "flow", "places"})
+_APART = frozenset({"id", "nodes", "edges", "notes", "groups", "places"})
+_ORDERED: tuple[Part, ...] = ("nodes", "edges")
+"""In which messages are delivered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,7 @@ def difference(old: Workflow, new: Workflow) -> Difference:
 
 
 def _changes(old: Workflow, new: Workflow) -> Iterator[ItemChange]:
-    fields = tuple(_fields(old, new, frozenset(_APART)))
-    for change in fields:
+    for change in (*_fields(old, new, _APART), *_orders(old, new)):
         yield ItemChange("changed", "workflow", "", change.field, (change,))
     gone: list[ItemChange] = []
     old_lines, new_lines = _lines_of(old), _lines_of(new)
@@ -81,6 +82,15 @@ def _changes(old: Workflow, new: Workflow) -> Iterator[ItemChange]:
             if i not in after
         ]
     yield from gone
+
+
+def _orders(old: Workflow, new: Workflow) -> Iterator[FieldChange]:
+    """What is in both, in another order."""
+    for part in _ORDERED:
+        before, after = ({item.id: item for item in getattr(w, part)} for w in (old, new))
+        if [i for i in before if i in after] != [i for i in after if i in before]:
+            names = ["\n".join(item_name(w, i) for i in found.values()) for w, found in ((old, before), (new, after))]
+            yield FieldChange(f"order_of_{part}", *names)
 
 
 def _item(

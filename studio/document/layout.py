@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from studio.document.geometry import (
+    FAN_OUT,
     GAP_X,
     GAP_Y,
     GRID,
@@ -23,6 +24,8 @@ from studio.document.lines import lines
 from studio.document.model import JoinNode, Note, Place, Workflow
 
 SWEEPS = 6
+OVER = 16.0
+"""How far a join bar goes beyond the outermost of its lines."""
 Flow = Literal["right", "down"]
 
 
@@ -30,8 +33,8 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | N
     """New places for nodes, switches and fan-outs (all, or the given ones among themselves; notes and groups stay).
 
     ``flow``: where the layers follow each other; None: where the lines of the document run. The top left corner of what
-    is arranged stays where it was. Heights and widths that someone set are kept. What is to keep its place has its part
-    in the order, and the others are placed around it.
+    is arranged stays where it was. Widths that someone set are kept; a join bar gets as long as its sources need. What
+    is to keep its place has its part in the order, and the others are placed around it.
     """
     chosen = None if ids is None else frozenset(ids)
     items = [i for i, item in drawn(workflow).items() if not isinstance(item, Note) and (chosen is None or i in chosen)]
@@ -42,7 +45,7 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | N
     down = (flow or workflow.flow) == "down"
     found = in_layers(workflow, layers, corner[0], corner[1], down=down)
     kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
-    return _around(workflow, found, kept, down=down) if kept else found
+    return _around(workflow, found, kept, down=down) if kept else spanning(workflow, layers, found, down=down)
 
 
 def _around(workflow: Workflow, found: dict[str, Place], kept: list[str], *, down: bool) -> dict[str, Place]:
@@ -146,3 +149,21 @@ def in_layers(workflow: Workflow, layers: list[list[str]], left: float, top: flo
             across += sizes[item][1] + GAP_Y
         along += depth + GAP_X
     return found
+
+
+def spanning(workflow: Workflow, layers: list[list[str]], found: dict[str, Place], *, down: bool) -> dict[str, Place]:
+    """The places, with join bars that have a layer of their own so long that a line from each of their sources arrives
+    straight; their middle, where the line goes on, stays."""
+    sizes = {i: turned(size, down=down) for i, size in sizes_of(workflow, found).items()}
+    middles = {i: turned((p.x, p.y), down=down)[1] + sizes[i][1] / 2 for i, p in found.items()}
+    sources: dict[str, list[float]] = {}
+    for ln in lines(workflow):
+        if ln.kind == "fan_in" and ln.source in middles:
+            sources.setdefault(ln.target, []).append(middles[ln.source])
+    longer = dict(found)
+    for bar in (layer[0] for layer in layers if len(layer) == 1 and layer[0] in sources):
+        length = max(FAN_OUT[1], 2 * (max(abs(at - middles[bar]) for at in sources[bar]) + OVER))
+        along, _ = turned((found[bar].x, found[bar].y), down=down)
+        x, y = turned((along, middles[bar] - length / 2), down=down)
+        longer[bar] = found[bar].model_copy(update={"x": x, "y": y, "height": length})
+    return longer

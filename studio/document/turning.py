@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from studio.document.geometry import GAP_Y, Box, bounds, boxes, drawn, frames_around, sizes_of, snapped, turned
-from studio.document.layout import Flow, in_layers
+from studio.document.layout import Flow, in_layers, spanning
 from studio.document.model import Note, Place, Workflow
 
 AnyWorkflow = TypeVar("AnyWorkflow", bound=Workflow)
@@ -23,7 +23,8 @@ def turned_to(workflow: AnyWorkflow, flow: Flow) -> AnyWorkflow:
     if not items:
         return other
     left, top, _, _ = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
-    found = in_layers(other, _layers(workflow, items), left, top, down=flow == "down")
+    layers, down = _layers(workflow, items), flow == "down"
+    found = spanning(other, layers, in_layers(other, layers, left, top, down=down), down=down)
     others = {n.id for n in workflow.notes} | {g.id for g in workflow.groups}
     kept = {i: place for i, place in workflow.places.items() if i in others}
     other = other.model_copy(update={"places": {**kept, **found}})

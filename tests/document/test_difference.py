@@ -50,6 +50,16 @@ def test_what_is_added_removed_changed_moved() -> None:
     assert [found.count(w) for w in ("added", "removed", "changed", "moved")] == [2, 1, 3, 1]
 
 
+def test_a_drawing_turned_or_in_another_order_differs() -> None:
+    old = drawing()
+    changes = {"flow": "down", "nodes": (*old.nodes[1:], old.nodes[0])}
+    found = difference(old, old.model_copy(update=changes))
+    assert [(c.what, c.part, c.item, c.name, c.fields) for c in found.changes] == [
+        ("changed", "workflow", "", "flow", (FieldChange("flow", "right", "down"),)),
+        ("changed", "workflow", "", "order_of_nodes", (FieldChange("order_of_nodes", "A\nB\nC", "B\nC\nA"),)),
+    ]
+
+
 def test_removed_lines_are_marked() -> None:
     old = drawing()
     found = difference(old, Remove("edges", "s").apply(old).workflow)

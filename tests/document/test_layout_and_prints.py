@@ -79,8 +79,8 @@ def test_rows_follow_each_other_and_bars_lie_across() -> None:
     places, sizes = drawing.workflow.places, sizes_of(drawing.workflow, drawing.workflow.places)
     assert places["template"].y == places["human_input"].y > places["agent"].y + 64
     assert places["join"].y > places["template"].y + 64
-    assert sizes["join"] == (188, 8)
-    middle = places["join"].x + 94
+    assert sizes["join"] == (272, 8)  # 16 beyond the ports of both sources
+    middle = places["join"].x + 136
     assert middle == places["agent"].x + 100 == (places["template"].x + places["human_input"].x + 200) / 2
 
 

@@ -69,7 +69,7 @@ def test_a_drawing_is_turned_as_it_stands_and_back() -> None:
     assert [places[i].y for i in ("a", "bar", "b", "c", "join", "d")] == [16, 152, 232, 232, 368, 448]
     assert (places["b"].x, places["c"].x) == (8, 248)
     assert {middle(down, i) for i in ("a", "bar", "join", "d")} == {228}
-    assert bounds(down, ("join",)) == (134, 368, 322, 376)
+    assert bounds(down, ("join",)) == (92, 368, 364, 376)
     assert "out" not in places
     assert (places["g"].x, places["g"].y, places["g"].width, places["g"].height) == (-16, 192, 488, 128)
     assert (places["over"].x, places["over"].y) == (-192, 16)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF
 from studio.ui.canvas import routing
 from studio.ui.canvas.chips import ChipSpec, chip_specs
 from studio.ui.canvas.edge_item import ChipItem, EdgeItem
-from studio.ui.canvas.levels import Level
+from studio.ui.canvas.levels import WIDEST, Level
 
 if TYPE_CHECKING:
     from studio.ui.canvas.line_layer import LineLayer
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 MANY_LABELS = 24
 """With more lines at one source there is no room beside them, and looking for it takes time."""
-WIDEST = 1.27
-"""How much larger chips are at the lowest zoom at which all are shown."""
 MANY_CHIPS = 200
 """Up to this many chips are put anew when anything moved: each looks for a place that nothing hides."""
 

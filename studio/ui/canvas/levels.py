@@ -11,6 +11,9 @@ LEAST, MOST = 0.01, 4.0
 """Zoom goes no further."""
 READABLE = 8.0
 """Text is never smaller than this on the screen."""
+WIDEST = 1.27
+"""How much larger than in the scene chips are at the lowest zoom at which all of them are shown, so that they can be
+read."""
 TITLES_UP_TO = 150
 """At most this many visible cards have titles at :attr:`Level.FLAT`."""
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 from studio.document.geometry import CARD, PORT_Y
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
-from studio.ui.canvas.levels import SHADOW_FROM
+from studio.ui.canvas.levels import SHADOW_FROM, WIDEST
 from studio.ui.canvas.routing import End
 from studio.ui.paint import (
     STATUS_TINTS,
@@ -29,6 +29,8 @@ HEADER = 63.0
 RADIUS = 8.0
 PORT_GAP = 6.0
 PORT_HIT = 11.0
+PORT_ROOM = 9.0
+"""What badges leave free on both sides of the middle of a port."""
 TITLE_X, TITLE_Y, SUBTITLE_Y = 59.0, 15.4, 33.9
 TITLE_MIDDLE = 18.0
 """Height of titles at the middle level, in scene units."""
@@ -50,6 +52,8 @@ class NodeItem(DrawnItem):
         self.card = Card("", "")
         self.box = QRectF(0, 0, *CARD)
         self._stale = True
+        self._down = False
+        """What :attr:`Look.down` was when the badges were laid out."""
         self._fitted = 0.0
         self._small_scale = 1.0
         self._title = self._subtitle = self._middle = self._flat = QStaticText()
@@ -103,7 +107,7 @@ class NodeItem(DrawnItem):
 
     def _lay_out(self) -> None:
         """Elides and lays out all texts, once per content and width, when the card is first painted with text."""
-        self._stale = False
+        self._stale, self._down = False, self.look.down
         card, theme = self.card, self.look.theme
         room = self.width - TITLE_X - 9
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
@@ -113,7 +117,7 @@ class NodeItem(DrawnItem):
         right = self.width - 9
         for badge in card.badges:
             chip = ChipText(theme, badge.text, icon=badge.icon, look=badge.look, text_token=badge.token, small=True)
-            right -= chip.width
+            right = self._beside_port(right - chip.width, chip.width)
             self._badges.append((right, chip))
             right -= 4
         self._note = None
@@ -126,6 +130,14 @@ class NodeItem(DrawnItem):
             laid = _laid(text, font, metrics, self.width)
             self._footer.append((x, icon, laid))
             x += (16 if icon else 0) + metrics.horizontalAdvance(text) + 10
+
+    def _beside_port(self, left: float, width: float) -> float:
+        """Where a badge of this width begins: in a drawing that runs down, left of the port if it would cover it."""
+        if not self.look.down:
+            return left
+        middle, anchor = self.width / 2, self.width - 9
+        covers = anchor - (anchor - left) * WIDEST < middle + PORT_ROOM
+        return min(left, middle - PORT_ROOM - width) if covers else left
 
     def _fit_subtitle(self, scale: float) -> None:
         self._small_scale = scale
@@ -143,7 +155,7 @@ class NodeItem(DrawnItem):
     # ---- painting
 
     def paint_near(self, painter: QPainter, tools: Ink) -> None:
-        if self._stale:
+        if self._stale or self._down != self.look.down:
             self._lay_out()
         self._paint_card(painter, tools, shadow=self.look.shadows and (self.look.zoom >= SHADOW_FROM or self.lifted))
         self._paint_disc(painter)
@@ -165,7 +177,7 @@ class NodeItem(DrawnItem):
         self.paint_focus(painter, tools)
 
     def paint_middle(self, painter: QPainter, tools: Ink) -> None:
-        if self._stale:
+        if self._stale or self._down != self.look.down:
             self._lay_out()
         self._paint_card(painter, tools, shadow=False)
         self._paint_disc(painter)

@@ -50,13 +50,17 @@ class CompareBar(QWidget):
 
     def step(self, by: int) -> None:
         """Goes to the next (1) or previous (-1) difference that has a place."""
-        found = self._workspace.compared.found
-        here = self._workspace.document.workflow
-        there = {i.id for part in (here.nodes, here.edges, here.notes, here.groups) for i in part}
-        places = [c.item for c in found.changes if c.item in there] if found is not None else []
+        places = self._places()
         if places:
             self._at = (self._at + by) % len(places) if self._at >= 0 else (0 if by > 0 else len(places) - 1)
             self._workspace.selection.reveal(places[self._at])
+
+    def _places(self) -> list[str]:
+        """What differs and is drawn here."""
+        found = self._workspace.compared.found
+        here = self._workspace.document.workflow
+        there = {i.id for part in (here.nodes, here.edges, here.notes, here.groups) for i in part}
+        return [c.item for c in found.changes if c.item in there] if found is not None else []
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -78,9 +82,9 @@ class CompareBar(QWidget):
         else:
             words = tr("Compared with {other}: {summary}.")
             self._text.set_text(words.format(other=compared.title, summary=summary(compared.found)))
-            some = bool(compared.found.changes)
-            for button in (self.previous, self.next, self.restore):
-                button.setEnabled(some)
+            self.restore.setEnabled(bool(compared.found.changes))
+            for button in (self.previous, self.next):
+                button.setEnabled(bool(self._places()))
         self.setVisible(compared.found is not None)
 
     def _on_restore_clicked(self) -> None:

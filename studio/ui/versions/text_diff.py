@@ -10,6 +10,7 @@ from typing import Literal
 
 from studio.document.difference import FieldChange
 from studio.ui.theme.tokens import Tokens
+from studio.ui.versions.words import field_name, value_words
 
 Kind = Literal["same", "out", "in"]
 MOST_WORDS = 1500
@@ -43,10 +44,8 @@ def as_html(fields: tuple[FieldChange, ...], tokens: Tokens) -> str:
     }
     parts = []
     for field in fields:
-        parts.append(f'<p style="color:{tokens.muted};margin:6px 0 2px 0">{escape(field.field.replace("_", " "))}</p>')
-        spans = [
-            f'<span style="{styles[kind]}">{escape(text)}</span>'
-            for kind, text in stretches(field.before[:MOST_SHOWN], field.after[:MOST_SHOWN])
-        ]
+        parts.append(f'<p style="color:{tokens.muted};margin:6px 0 2px 0">{escape(field_name(field.field))}</p>')
+        before, after = (value_words(field.field, text)[:MOST_SHOWN] for text in (field.before, field.after))
+        spans = [f'<span style="{styles[kind]}">{escape(text)}</span>' for kind, text in stretches(before, after)]
         parts.append(f'<p style="white-space:pre-wrap;margin:0">{"".join(spans)}</p>')
     return "".join(parts)

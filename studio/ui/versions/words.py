@@ -44,15 +44,49 @@ def summary(found: Difference) -> str:
     return ", ".join(words) or tr("no difference")
 
 
+FIELDS = {
+    "flow": "lines run",
+    "start": "start node",
+    "outputs": "output nodes",
+    "intermediate": "nodes with intermediate outputs",
+    "max_supersteps": "most supersteps",
+    "budget_tokens": "tokens of a run",
+    "budget_cost": "cost of a run",
+    "budget_currency": "currency",
+    "state": "state keys",
+    "mcp_servers": "MCP servers",
+    "offline": "offline script",
+    "sample_input": "example input",
+    "runs_on_disk": "runs are kept in a file",
+}
+"""What fields of a workflow are called whose names do not say it."""
+_VALUES = {
+    ("flow", "right"): "from left to right",
+    ("flow", "down"): "from top to bottom",
+    ("runs_on_disk", "true"): "yes",
+    ("runs_on_disk", "false"): "no",
+}
+
+
+def field_name(field: str) -> str:
+    """What a field is called."""
+    return tr(FIELDS.get(field, field.replace("_", " ")))
+
+
+def value_words(field: str, value: str) -> str:
+    """A value of a field in words, where it has some."""
+    return tr(_VALUES[field, value]) if (field, value) in _VALUES else value
+
+
 def change_words(change: ItemChange) -> str:
     """What is behind the name of a change: its fields, or what happened."""
     if change.what == "changed" and change.item:
-        return ", ".join(field.field.replace("_", " ") for field in change.fields)
+        return ", ".join(field_name(field.field) for field in change.fields)
     return tr(WORDS[change.what]).lower()
 
 
 def change_name(change: ItemChange) -> str:
-    """What a change is about: the name of an item, or "Workflow · max supersteps"."""
+    """What a change is about: the name of an item, or "Workflow · most supersteps"."""
     if change.part == "workflow":
-        return tr("Workflow · {field}").format(field=change.name.replace("_", " "))
+        return tr("Workflow · {field}").format(field=field_name(change.name))
     return change.name

@@ -12,6 +12,7 @@ from studio.document.model import Place, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.gestures.gesture import Pointer
 from studio.ui.canvas.gestures.place import PlaceGesture
+from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.picking import pick
 from studio.ui.canvas.ready import room_for
 from tests.ui.canvas.drawings import research_brief, small
@@ -205,3 +206,15 @@ def test_arrows_up_and_down_follow_the_edges(make_canvas: Make) -> None:
     assert view.canvas_scene.focus_id == first
     key(view, Qt.Key.Key_Right)
     assert view.canvas_scene.focus_id == beside
+
+
+def test_badges_leave_the_port_on_top_free(make_canvas: Make) -> None:
+    view, first, _ = pair(make_canvas)
+    view.set_start(first)
+    view.set_output(first, True)
+    item = view.canvas_scene.items_by_id[first]
+    assert isinstance(item, NodeItem)
+    view.grab()
+    spans = [(left, left + chip.width) for left, chip in item._badges]
+    assert len(spans) >= 2
+    assert all(right <= 91 or left >= 109 for left, right in spans), spans

@@ -195,6 +195,9 @@ def test_stretches_give_both_texts(before: str, after: str) -> None:
     found = list(stretches(before, after))
     assert "".join(text for kind, text in found if kind != "in") == before
     assert "".join(text for kind, text in found if kind != "out") == after
+    turned = as_html((FieldChange("flow", "right", "down"),), tokens("light"))
+    assert "lines run" in turned
+    assert "bottom" in turned
     html = as_html((FieldChange("f", before, after),), tokens("light"))
     assert "<b>" not in html
 
