@@ -15,7 +15,7 @@ from studio.cli.exits import DONE, FAILED, Stop, usage
 from studio.cli.main import DRAWINGS
 from studio.document.model import Workflow
 from studio.document.validate import problems
-from studio.export import ExportProblem, export_project, export_single_file, left_out, sentence_of
+from studio.export import Client, ExportProblem, export_project, export_single_file, left_out, sentence_of
 from studio.files import FileProblem
 from studio.files.re_export import ExportRecord, planned, write_planned
 from studio.settings import places
@@ -48,15 +48,25 @@ def command(options: argparse.Namespace) -> int:
 
 def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dict[str, str]:
     """The project for the wanted target; what a person should know of it goes to standard error."""
+    client: Client = "responses" if options.client == "responses" else "chat_completions"
     if options.to != "durabletask":
         for found in left_out(workflow):
             print(sentence_of(found), file=sys.stderr)
         if options.single_file:
-            return export_single_file(workflow, options.package, folder)
-        return export_project(workflow, options.package, folder, layout=options.layout)
+            return export_single_file(workflow, options.package, folder, client=client)
+        return export_project(
+            workflow,
+            options.package,
+            folder,
+            layout=options.layout,
+            client=client,
+            smoke_test=options.smoke_test,
+        )
     from studio.export.durable import export_durable, findings
 
-    files = export_durable(workflow, options.package, folder, layout=options.layout)
+    files = export_durable(
+        workflow, options.package, folder, layout=options.layout, client=client, smoke_test=options.smoke_test
+    )
     for finding in findings(workflow, folder):
         print(finding.message, file=sys.stderr)
     return files

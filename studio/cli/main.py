@@ -82,6 +82,13 @@ def _add_export(export: argparse.ArgumentParser) -> None:
     export.add_argument("--package", metavar="NAME", help="of the Python package; default: the workflow's name")
     export.add_argument("--single-file", action="store_true", help="agent-framework: one Python file, not a project")
     export.add_argument("--layout", action="store_true", help="also write positions, so that import gives them back")
+    export.add_argument(
+        "--client",
+        choices=["chat-completions", "responses"],
+        default="chat-completions",
+        help="the API that the code speaks to the model; default: chat-completions",
+    )
+    export.add_argument("--no-smoke-test", dest="smoke_test", action="store_false", help="without tests/test_smoke.py")
     export.add_argument("--force", action="store_true", help="replace files that differ")
     export.add_argument("--prove", action="store_true", help="build and run the code and compare it with the canvas")
     export.add_argument("--python", metavar="PYTHON", help="with --prove: a Python that has agent-framework")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from pydantic import JsonValue
 
 from studio.document.model import AgentNode, RunnerNode, Workflow
@@ -14,17 +17,52 @@ from studio.export.source import FRAMEWORK, Module, docstring, literal, one_line
 from studio.export.tools import tool_block, used_tools
 from studio.export.user_code import written_in
 
-_CLIENT = '''def default_client() -> OpenAIChatCompletionClient:
-    """A client of any server that speaks Chat Completions; see ``.env.example`` for the variables."""
+Client = Literal["chat_completions", "responses"]
+"""The API that the code speaks to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelClient:
+    """A client class of the framework: what it is for, and the variables that it reads."""
+
+    name: str
+    about: str
+    variables: tuple[str, ...]
+
+
+_CLIENTS: dict[Client, _ModelClient] = {
+    "chat_completions": _ModelClient(
+        "OpenAIChatCompletionClient",
+        "A client of any server that speaks Chat Completions; see ``.env.example`` for the variables.",
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL"),
+    ),
+    "responses": _ModelClient(
+        "OpenAIChatClient",
+        "A client of a server that speaks Responses; see ``.env.example`` for the variables.",
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_MODEL"),
+    ),
+}
+
+_DEFAULT_CLIENT = '''def default_client() -> {name}:
+    """{about}"""
     missing = [name for name in VARIABLES if not os.environ.get(name)]
     if missing:
         raise SystemExit("Set these variables first: " + ", ".join(missing))
-    return OpenAIChatCompletionClient()'''
-
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_COMPLETION_MODEL")
+    return {name}()'''
 
 
-def agents_module(workflow: Workflow, names: Names, depth: int = 0) -> Module | None:
+def variables(client: Client) -> tuple[str, ...]:
+    """The environment variables that the code reads."""
+    return _CLIENTS[client].variables
+
+
+def stored(client: Client) -> dict[str, JsonValue]:
+    """The chat options that keep the conversation in the program: a Responses server keeps it otherwise, and gets
+    the last message only."""
+    return {"store": False} if client == "responses" else {}
+
+
+def agents_module(workflow: Workflow, names: Names, depth: int, client: Client) -> Module | None:
     """``agents.py``: tools and agents, and in the outermost package the model client. None for an inner workflow
     without agents."""
     agents = [n for n in workflow.nodes if isinstance(n, AgentNode)]
@@ -33,14 +71,15 @@ def agents_module(workflow: Workflow, names: Names, depth: int = 0) -> Module | 
         return None
     module = Module(f"Agents of {workflow.name}." if agents or runners else "The model client.", depth)
     if not depth:
+        spoken = _CLIENTS[client]
         module.need("os")
-        module.need("agent_framework.openai", "OpenAIChatCompletionClient")
-        module.blocks.append(f"VARIABLES = {literal(VARIABLES)}")
-        module.blocks.append(_CLIENT)
+        module.need("agent_framework.openai", spoken.name)
+        module.blocks.append(f"VARIABLES = {literal(spoken.variables)}")
+        module.blocks.append(_DEFAULT_CLIENT.format(name=spoken.name, about=spoken.about))
     module.blocks += [tool_block(module, workflow, tool, names.tools[tool.name]) for tool in used_tools(workflow)]
     for agent in agents:
-        module.blocks.append(_agent(module, workflow, agent, names))
-    module.blocks += [runner_block(module, workflow, node, names) for node in runners]
+        module.blocks.append(_agent(module, workflow, agent, names, client))
+    module.blocks += [runner_block(module, workflow, node, names, stored(client)) for node in runners]
     return module
 
 
@@ -54,7 +93,7 @@ def _filter(module: Module, workflow: Workflow, agent: AgentNode, name: str) -> 
     return f"{head}\n{doc}\n{body}\n\n\n"
 
 
-def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names) -> str:
+def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names, client: Client) -> str:
     module.need(FRAMEWORK, "Agent", "SupportsChatGetResponse")
     module.need("typing", "Any")
     name = names.variables[agent.id]
@@ -68,7 +107,7 @@ def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names) -
         items.append(Pair("description=", description))
         constant += more
     items += tool_arguments(around, [names.tools[t] for t in agent.tools if t in names.tools])
-    chat = [Pair(f"{key}=", _plain(value(option))) for key, option in _options(agent).items()]
+    chat = [Pair(f"{key}=", _plain(value(option))) for key, option in (_options(agent) | stored(client)).items()]
     chat += [pair for pair in around.chat() if isinstance(pair, Pair)]
     if chat:
         module.need(FRAMEWORK, "ChatOptions")

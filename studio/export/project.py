@@ -12,7 +12,7 @@ from studio.document.model import RunnerNode, SubWorkflowNode, Workflow
 from studio.document.tools import code_modules
 from studio.document.types import RUNNABLE
 from studio.export import executors, junctions, pyproject, smoke, support
-from studio.export.agents import VARIABLES, agents_module
+from studio.export.agents import Client, agents_module, variables
 from studio.export.layout import layout_file
 from studio.export.left_out import left_out, refuse_lost_edges, sentence_of
 from studio.export.main_part import add_main
@@ -42,28 +42,32 @@ def export_project(
     folder: Path | None = None,
     *,
     layout: bool = False,
+    client: Client = "chat_completions",
+    smoke_test: bool = True,
     hosted: Hosted | None = None,
 ) -> dict[str, str]:
     """The files of the project: relative path -> text. Deterministic; nothing of the document is run.
 
     ``package`` defaults to the workflow's name as an identifier. ``folder`` is where linked sub-workflows are looked
-    for. ``layout`` adds the file with positions and digests, by which an edited export is read back. ``hosted`` names
-    the workflows for workers, see :mod:`studio.export.durable`. Raises :class:`ExportProblem` for what cannot be
+    for. ``layout`` adds the file with positions and digests, by which an edited export is read back. ``client`` is the
+    API that the code speaks to the model. ``hosted`` names the workflows for workers, see
+    :mod:`studio.export.durable`. Raises :class:`ExportProblem` for what cannot be
     written as code.
     """
     name = _package_name(workflow, package)
     _check(workflow)
     layout_name = f"{name}.layout.json" if layout else ""
-    package_files = _Project(folder, layout_name, hosted).files(workflow)
+    package_files = _Project(folder, layout_name, client, hosted).files(workflow)
     files = {f"{name}/{path}": text for path, text in package_files.items()}
     if layout:
         files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
     files["pyproject.toml"] = pyproject.text(workflow, name, files)
-    files["README.md"] = _readme(workflow, name)
+    files["README.md"] = _readme(workflow, name, client, smoke_test)
     agents = "".join(package_files[path] for path in _agent_files(package_files))
     named = re.findall(r'os\.environ\["(\w+)"\]', agents)
-    files[".env.example"] = "".join(f"{variable}=\n" for variable in dict.fromkeys([*VARIABLES, *named]))
-    files["tests/test_smoke.py"] = smoke.test_module(workflow, name)
+    files[".env.example"] = "".join(f"{variable}=\n" for variable in dict.fromkeys([*variables(client), *named]))
+    if smoke_test:
+        files["tests/test_smoke.py"] = smoke.test_module(workflow, name)
     return dict(sorted(files.items()))
 
 
@@ -102,6 +106,7 @@ class _Project:
 
     folder: Path | None
     layout: str
+    client: Client
     hosted: Hosted | None = None
     shared: dict[str, set[str]] = field(default_factory=dict)
     """Names that are used of the modules that all packages share."""
@@ -152,7 +157,7 @@ class _Project:
         if not depth:
             add_main(main, workflow)
         found = {"workflow": main, **executors.modules(workflow, names, depth)}
-        agents = agents_module(workflow, names, depth)
+        agents = agents_module(workflow, names, depth, self.client)
         types = types_module(workflow, depth)
         if agents is not None:
             found["agents"] = agents
@@ -204,16 +209,17 @@ def _state(workflow: Workflow) -> Module:
     return module
 
 
-def _readme(workflow: Workflow, name: str) -> str:
+def _readme(workflow: Workflow, name: str, client: Client, smoke_test: bool) -> str:
+    tested = "`tests/test_smoke.py` builds the workflow and runs it once without a model.\n" if smoke_test else ""
     return (
         f"# {one_line(workflow.name)}\n\n{workflow.description}\n\n"
         "Python project for Microsoft Agent Framework, written by Superstep Studio.\n\n"
         "```\npip install -e .\n"
-        + "".join(f"export {variable}=...\n" for variable in VARIABLES)
+        + "".join(f"export {variable}=...\n" for variable in variables(client))
         + f'python -m {name}.workflow "your input"\n```\n\n'
         "One line is printed per output: node id, tab, text. Where the workflow asks a person, it asks at the "
         "terminal.\n"
-        "`tests/test_smoke.py` builds the workflow and runs it once without a model.\n\n"
+        f"{tested}\n"
         "Code between `# region user` and `# endregion` is yours. Lines changed elsewhere stay, too, unless the next\n"
         "export changes the same ones; then it asks.\n" + _not_in_the_code(workflow)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
 from studio.document.agent_options import RunnerAgent, RunnerSettings
@@ -13,8 +15,10 @@ from studio.export.pretty import Bracket, Expression, Pair, listed, plain, signa
 from studio.export.source import FRAMEWORK, RUNNER, Module, docstring, sentence
 
 
-def runner_block(module: Module, workflow: Workflow, node: RunnerNode, names: Names) -> str:
-    """The function that makes the agents of a runner, behind its mark."""
+def runner_block(
+    module: Module, workflow: Workflow, node: RunnerNode, names: Names, more_options: Mapping[str, JsonValue]
+) -> str:
+    """The function that makes the agents of a runner, behind its mark. ``more_options``: chat options of each."""
     module.need(RUNNER, "RunnerAgent")
     name = names.variables[node.id]
     constants = ""
@@ -23,6 +27,7 @@ def runner_block(module: Module, workflow: Workflow, node: RunnerNode, names: Na
         spoken = {other.id: other.name or other.id for other in node.agents}
         made, before = _agent(module, workflow, declared, agent, names, f"{name}_{identifier(declared.id, 'agent')}")
         constants += before
+        made += _options(module, declared, more_options)
         handed = [string(spoken[other]) for other in declared.handoffs if other in spoken]
         if handed:
             made.append(Pair("handoffs=", listed(handed)))
@@ -46,16 +51,21 @@ def _agent(
     servers = AgentOptions(module, workflow, agent, names).servers()
     if servers:
         made.append(Pair("servers=", listed(servers)))
+    return made, before
+
+
+def _options(module: Module, declared: RunnerAgent, more: Mapping[str, JsonValue]) -> list[Expression]:
     options: dict[str, JsonValue] = {
         name: given
         for name in ("model", "temperature", "max_tokens")
         if (given := getattr(declared, name)) not in (None, "")
     }
-    if options:
-        module.need(FRAMEWORK, "ChatOptions")
-        pairs = [Pair(f"{name}=", plain(value(given))) for name, given in options.items()]
-        made.append(Pair("options=", Bracket("ChatOptions(", pairs)))
-    return made, before
+    options |= more
+    if not options:
+        return []
+    module.need(FRAMEWORK, "ChatOptions")
+    pairs = [Pair(f"{name}=", plain(value(given))) for name, given in options.items()]
+    return [Pair("options=", Bracket("ChatOptions(", pairs))]
 
 
 def runner_executor(module: Module, node: RunnerNode, names: Names) -> Bracket:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.export.agents import Client
 from studio.export.problems import ExportProblem
 from studio.export.project import export_project
 from studio.export.pyproject import requirements
@@ -21,7 +22,9 @@ Span = tuple[int, int, int, int, str]
 """Line, columns (in bytes) from and to, last line, and what stands there instead."""
 
 
-def export_single_file(workflow: Workflow, package: str | None = None, folder: Path | None = None) -> dict[str, str]:
+def export_single_file(
+    workflow: Workflow, package: str | None = None, folder: Path | None = None, *, client: Client = "chat_completions"
+) -> dict[str, str]:
     """The one file: name -> text. It runs with ``uv run`` too: it says what it needs. Raises :class:`ExportProblem`
     for what needs several files."""
     inside = next((node for node in workflow.nodes if isinstance(node, SubWorkflowNode)), None)
@@ -29,7 +32,7 @@ def export_single_file(workflow: Workflow, package: str | None = None, folder: P
         raise ExportProblem(
             f"{inside.name} is a workflow inside this one, which needs a file of its own: export a project."
         )
-    project = export_project(workflow, package, folder)
+    project = export_project(workflow, package, folder, client=client)
     main = next(path for path in project if path.endswith("/workflow.py"))
     name = main.partition("/")[0]
     parts = {

@@ -22,7 +22,7 @@ def agent_fields(block: str, node: AgentNode | None, workflow: Workflow) -> dict
     options: Any = _options(given["default_options"]) if "default_options" in given else {}
     tools = _tools(given.get("tools"), workflow)
     known = isinstance(instructions, str) and isinstance(description, str) and isinstance(options, dict)
-    if not known or tools is None or set(options) - {"model", "temperature", "max_tokens", "response_format"}:
+    if not known or tools is None or set(options) - {"model", "temperature", "max_tokens", "response_format", "store"}:
         return None
     schema = options.get("response_format")
     inner = schema.get("json_schema") if isinstance(schema, dict) else None

@@ -137,6 +137,16 @@ def own_folder(job: dict[str, Any]) -> Iterator[str]:
             os.chdir(job["folder"])
 
 
+class Updates(list[Any]):
+    """The updates of one streamed answer."""
+
+    def text(self) -> str:
+        """As the framework joins them: one may repeat all before it."""
+        from agent_framework import AgentResponse
+
+        return AgentResponse.from_updates(self).text
+
+
 class Run:
     """One run, with what came out of it."""
 
@@ -191,9 +201,9 @@ class Run:
         if type(data).__name__ == "AgentResponseUpdate":
             at = self._open.setdefault(node, len(self.outputs))
             if at == len(self.outputs):
-                self.outputs.append([node, ""])
+                self.outputs.append([node, Updates()])
                 self._note("output", node)
-            self.outputs[at][1] += data.text
+            self.outputs[at][1].append(data)
             return
         self.outputs.append([node, plain(data)])
         self._note("output", node)
@@ -254,7 +264,8 @@ def _to_the_end(run: Run, work: Coroutine[Any, Any, None]) -> None:
 
 
 def _found(run: Run) -> dict[str, Any]:
-    return {"supersteps": [s for s in run.supersteps if s], "outputs": run.outputs, "failed": run.failed}
+    outputs = [[node, value.text() if isinstance(value, Updates) else value] for node, value in run.outputs]
+    return {"supersteps": [s for s in run.supersteps if s], "outputs": outputs, "failed": run.failed}
 
 
 def restored(job: dict[str, Any], whole: Run) -> None:

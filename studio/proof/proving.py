@@ -23,7 +23,7 @@ from studio.proof.process import ProcessEnded, told
 from studio.proof.recorded import with_script
 from studio.workers import UserCodeError
 
-NO_SMOKE_TEST = "There is none in one file."
+NO_SMOKE_TEST = "The export has none."
 ONE_SUPERSTEP = "The run has one superstep only, so there is no checkpoint in the middle of it."
 KEYS = ("compiles", "lints", "builds", "smoke", "same", "restores", "secrets")
 """The steps in order."""
@@ -49,7 +49,7 @@ class Proof:
     @property
     def proven(self) -> bool:
         """Whether the code was built, run, and gave the same result. A finding of the linter leaves it so, and so does
-        what there is nothing of: a smoke test in one file, a checkpoint between two supersteps of one."""
+        what there is nothing of: a smoke test that is not wanted, a checkpoint between two supersteps of one."""
         return all(step.state == "passed" or step.key == "lints" or _has_none(step) for step in self.steps)
 
     @property
@@ -139,6 +139,7 @@ class _Proving:
                 "OPENAI_API_KEY": server.key,
                 "OPENAI_BASE_URL": server.url,
                 "OPENAI_CHAT_COMPLETION_MODEL": "offline",
+                "OPENAI_CHAT_MODEL": "offline",
             },
         }
         try:

@@ -12,6 +12,7 @@ import pytest
 from studio.agents import Agent, AgentUpdate, ChatOptions, ProviderError, Tool, assistant, user
 from studio.agents.offline import OfflineModel, offline_client
 from studio.agents.offline.plausible import LABEL, pieces, sample
+from studio.agents.offline.protocol import respond
 from studio.agents.openai_client import OpenAIChatClient
 
 Json = dict[str, Any]
@@ -306,3 +307,30 @@ async def test_a_foreign_model_name_is_answered() -> None:
     async with client_of(model(["hi"])) as client:
         reply = await Agent("bot", client, "Be a bot", options=ChatOptions(model="gpt-x")).run([user("q")])
     assert reply.text == "hi"
+
+
+async def test_a_responses_request_is_answered_whole_and_one_that_counts_on_a_memory_is_refused() -> None:
+    script = {"nodes": {"a": {"replies": [{"calls": [{"tool": "look", "arguments": {"q": 1}}]}, {"text": "Seen."}]}}}
+    model = OfflineModel(script, {"a": "You are a."})
+
+    async def answered(**more: Any) -> tuple[int, dict[str, Any]]:
+        body = json.dumps({"model": "offline", "instructions": "You are a.", "input": "hi", **more}).encode()
+        response = respond(model, "POST", "/v1/responses", body)
+        return response.status, json.loads(b"".join([piece async for piece in response.pieces]))
+
+    status, first = await answered()
+    call = {"name": "look", "arguments": '{"q": 1}', "call_id": "call_1"}
+    assert (status, first["status"]) == (200, "completed")
+    assert call.items() <= first["output"][0].items()
+    assert first["output"][0]["type"] == "function_call"
+    result = {"type": "function_call_output", "call_id": "call_1", "output": "one"}
+    said = {"role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+    _, second = await answered(input=[said, first["output"][0], result])
+    assert second["output"][0]["content"][0]["text"] == "Seen."
+    assert second["id"] != first["id"]
+    other = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "by another agent"}]}
+    _, third = await answered(input=[said, other])
+    assert third["output"][0]["type"] == "function_call", "what another agent said is no turn of this one"
+    status, refused = await answered(previous_response_id=first["id"])
+    assert status == 400
+    assert "keeps nothing" in refused["error"]["message"]

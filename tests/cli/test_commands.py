@@ -56,6 +56,13 @@ def test_export_writes_a_project(cli: Cli, two_agents: Path, tmp_path: Path) -> 
     written = [Path(line) for line in out.splitlines()]
     assert tmp_path / "out" / "pyproject.toml" in written
     assert all(path.is_file() for path in written)
+    other = ("--client", "responses", "--no-smoke-test")
+    code, out, err = cli("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "other", *other)
+    assert code == 0, err
+    assert "test_smoke.py" not in out
+    assert "test_smoke" not in (tmp_path / "other" / "README.md").read_text(encoding="utf-8")
+    example = (tmp_path / "other" / ".env.example").read_text(encoding="utf-8")
+    assert example == "OPENAI_API_KEY=\nOPENAI_BASE_URL=\nOPENAI_CHAT_MODEL=\n"
 
 
 def test_export_proves_what_it_writes(cli: Cli, two_agents: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from studio.export import export_project
 from studio.export.durable import export_durable
 from studio.files import write_project
 
+from tests.export import around
 from tests.export.corpus import documents, layers
 
 SILENCERS = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:|mypy:|fmt:|ruff:)")
@@ -36,6 +37,10 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("projects")
     for name, workflow in {**documents(), **layers()}.items():
         write_project(export_project(workflow, package=name), root / name)
+    for name in ("template_concurrent", "runner_tool"):
+        spoken = f"responses_{name}"
+        flow = {**documents(), "runner_tool": around.documents()["runner tool"]}[name]
+        write_project(export_project(flow, package=spoken, client="responses"), root / spoken)
     for name in ("case_approved_tool", "case_agents_inside", "case_asks_pair", "template_concurrent"):
         hosted = f"durable_{name}"
         write_project(export_durable(documents()[name], package=hosted), root / hosted)

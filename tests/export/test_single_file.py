@@ -48,7 +48,12 @@ async def test_one_file_gives_what_the_canvas_gives(tmp_path: Path) -> None:
         "case_switch_state", "case_turn_switch", "case_record", "case_asks_text", "case_join_messages",
         "around_quick", "around_runner_hands_over", "around_history_sqlite", "around_middleware_call", "around_server",
     )  # fmt: skip
-    assert await differences({name: found[name] for name in names}, tmp_path, single=True) == {}
+    flows = {name: found[name] for name in names}
+
+    def export(_name: str, flow: Workflow, package: str) -> dict[str, str]:
+        return export_single_file(flow, package)
+
+    assert await differences(flows, tmp_path, export=export, restored=lambda _: False) == {}
 
 
 def test_the_file_says_what_it_needs_and_runs_by_itself(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from studio.agents.offline import serve
 from studio.assembly import ServiceSource, served_model
 from studio.document.model import OfflineScript, Workflow
-from studio.export import export_project, export_single_file
+from studio.export import export_project
 from studio.files import write_project
 from studio.proof.expected import Sample, offline_source, outcome_of
 from studio.proof.model import Outcome, Shape, outcome_from, outcomes_differ, shape_from, shapes_differ
@@ -20,28 +20,41 @@ from studio.proof.proving import module_of
 
 _BATCH = 40
 
-Restored = Callable[[str], bool]
+Export = Callable[[str, Workflow, str], dict[str, str]]
+"""Name of a document, the document, name of the package -> the files."""
+
+
+def as_project(_name: str, flow: Workflow, package: str) -> dict[str, str]:
+    return export_project(flow, package)
 
 
 async def differences(
-    documents: Mapping[str, Workflow], folder: Path, *, single: bool = False, restored: Restored = lambda _: True
+    documents: Mapping[str, Workflow],
+    folder: Path,
+    *,
+    export: Export = as_project,
+    restored: Callable[[str], bool] = lambda _: True,
 ) -> dict[str, str]:
-    """Name -> where code and canvas differ; nothing for those that do not. ``single``: each as one file; those with a
-    name that is ``restored`` are interrupted and restored from a checkpoint, too."""
+    """Name -> where code and canvas differ; nothing for those that do not. Those with a name that is ``restored`` are
+    interrupted and restored from a checkpoint, too."""
     names = list(documents)
     found: dict[str, str] = {}
     source = offline_source()
     try:
         for at in range(0, len(names), _BATCH):
             part = {name: documents[name] for name in names[at : at + _BATCH]}
-            found |= await _batch(part, folder / str(at), source, single, restored)
+            found |= await _batch(part, folder / str(at), source, export, restored)
     finally:
         await source.close()
     return found
 
 
 async def _batch(
-    documents: Mapping[str, Workflow], folder: Path, source: ServiceSource, single: bool, restored: Restored
+    documents: Mapping[str, Workflow],
+    folder: Path,
+    source: ServiceSource,
+    export: Export,
+    restored: Callable[[str], bool],
 ) -> dict[str, str]:
     jobs: list[dict[str, Any]] = []
     expected: list[tuple[str, Shape, Outcome]] = []
@@ -51,7 +64,7 @@ async def _batch(
             sample = Sample(flow.sample_input or "Hello there")
             shape, outcome, answers = await outcome_of(flow, sample, source=source)
             package = f"flow_{number}"
-            files = (export_single_file if single else export_project)(flow, package)
+            files = export(name, flow, package)
             write_project(files, folder / package)
             server = await serve(served_model(flow))
             servers.push_async_callback(server.close)
@@ -67,6 +80,7 @@ async def _batch(
                         "OPENAI_API_KEY": server.key,
                         "OPENAI_BASE_URL": server.url,
                         "OPENAI_CHAT_COMPLETION_MODEL": "offline",
+                        "OPENAI_CHAT_MODEL": "offline",
                     },
                 }
             )

@@ -18,7 +18,18 @@ from tests.proof.batch import differences
 
 
 async def test_every_template(tmp_path: Path) -> None:
-    assert await differences(templates(), tmp_path) == {}
+    """And some of them, and of what is around agents, speaking Responses to the model."""
+    flows, others = templates(), around.documents()
+    tools = ("text_json", "runner tool", "runner hands over", "compaction tool_calls", "history session")
+    assert set(tools) <= set(others)
+    spoken = {name: others[name] for name in tools} | {name: flows[name] for name in sorted(flows)[::4]}
+    responses = {f"{name} (responses)": flow for name, flow in spoken.items()}
+
+    def export(name: str, flow: Workflow, package: str) -> dict[str, str]:
+        return export_project(flow, package, client="responses" if name in responses else "chat_completions")
+
+    found = await differences(flows | responses, tmp_path, export=export, restored=flows.__contains__)
+    assert found == {}
 
 
 async def test_everything_around_agents(tmp_path: Path) -> None:
@@ -34,16 +45,13 @@ async def test_every_kind_of_node_and_edge(tmp_path: Path) -> None:
     assert await differences(documents(), tmp_path) == {}
 
 
-async def test_a_difference_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.proof import batch
-
+async def test_a_difference_is_found(tmp_path: Path) -> None:
     flow = templates()["template_sequential"]
     other = flow.model_copy(update={"max_supersteps": 2})
-    flows = {"one": flow, "kept": _keeping("1", ""), "not kept": _keeping("lambda: 1", "()")}
-    exported = {"flow_0": other, "flow_1": flows["kept"], "flow_2": flows["not kept"]}
-    monkeypatch.setattr(batch, "export_project", lambda _, package: export_project(exported[package], package))
-    flows["not kept"] = flows["kept"]
-    found = await differences(flows, tmp_path)
+    kept = _keeping("1", "")
+    exported = {"one": other, "kept": kept, "not kept": _keeping("lambda: 1", "()")}
+    flows = {"one": flow, "kept": kept, "not kept": kept}
+    found = await differences(flows, tmp_path, export=lambda name, _, package: export_project(exported[name], package))
     assert "failed only in the code" in found["one"]
     assert found["not kept"].startswith("restores: No checkpoint could be saved after superstep 1. Failed to create")
     assert len(found) == 2

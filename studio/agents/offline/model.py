@@ -6,6 +6,7 @@ A restored run, a fork and a second process get the same answers, because nothin
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -94,6 +95,24 @@ class OfflineModel:
         fits = {n: text for n, text in fits.items() if system.strip().startswith(text)}
         longest = max(map(len, fits.values()), default=0)
         return [n for n, text in fits.items() if len(text) == longest]
+
+    def name_of(self, node: str) -> str:
+        """The name by which a node speaks."""
+        return wire_name(self._names.get(node, node))
+
+    def is_said_by(self, node: str, message: Json) -> bool:
+        """Whether a scripted reply of the node has the text or the calls of a message."""
+        script, text, calls = self._scripts.get(node), _text(message), _called(message.get("tool_calls") or ())
+        entries = script.get("replies") if isinstance(script, Mapping) else None
+        for given in entries if isinstance(entries, Sequence) else ():
+            entry: Json = {"text": given} if isinstance(given, str) else given
+            reply = self._scripted(entry, ())
+            if calls:
+                if calls == _called([{"function": call} for call in reply.calls]):
+                    return True
+            elif text and (text.startswith(str(entry["echo"])) if "echo" in entry else text == "".join(reply.chunks)):
+                return True
+        return False
 
     def _own_names(self, node: str) -> set[str]:
         return {wire_name(node), wire_name(self._names.get(node, node))}
@@ -191,6 +210,18 @@ def turns_taken(messages: Sequence[Json], own: set[str]) -> int:
 
 def _key(message: Json) -> tuple[str, str, str]:
     return str(message.get("role")), _text(message), json.dumps(message.get("tool_calls") or [], sort_keys=True)
+
+
+def _called(calls: Sequence[Json]) -> list[tuple[str, Any]]:
+    """Name and arguments of each call; arguments that are no JSON stay a text."""
+    found: list[tuple[str, Any]] = []
+    for call in calls:
+        function = call.get("function") or {}
+        arguments: Any = function.get("arguments")
+        with contextlib.suppress(ValueError):
+            arguments = json.loads(arguments or "{}")
+        found.append((str(function.get("name")), arguments))
+    return found
 
 
 def _forced_tool(body: Json) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The built-in model in the form of Chat Completions over HTTP, for the transport and for the server."""
+"""The built-in model over HTTP, for the transport and for the server: Chat Completions, and Responses."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from studio.agents.offline import responses
 from studio.agents.offline.model import OfflineModel, OfflineReply
 
 MODELS = ("offline",)
@@ -30,14 +31,16 @@ def respond(model: OfflineModel, method: str, path: str, body: bytes, node: str 
     if route == "/models" and method == "GET":
         listed = [{"id": m, "object": "model", "created": 0, "owned_by": "superstep-studio"} for m in MODELS]
         return _document(200, {"object": "list", "data": listed})
-    if route != "/chat/completions":
-        return problem(404, f"nothing at {path}; the model answers at /v1/chat/completions")
+    if route not in ("/chat/completions", "/responses"):
+        return problem(404, f"nothing at {path}; the model answers at /v1/chat/completions and /v1/responses")
     if method != "POST":
         return problem(405, f"{method} is not answered here")
     try:
         request = json.loads(body)
     except ValueError:
         return problem(400, "the body is no JSON")
+    if route == "/responses" and isinstance(request, dict):
+        return _responded(model, request, node)
     if not isinstance(request, dict) or not isinstance(request.get("messages"), list):
         return problem(400, "messages are missing")
     reply = model.reply(request, node)
@@ -46,6 +49,19 @@ def respond(model: OfflineModel, method: str, path: str, body: bytes, node: str 
     if request.get("stream"):
         return OfflineResponse(200, {"content-type": STREAM_TYPE}, _stream(model, reply, request))
     return _document(200, _completion(reply, request), model, reply)
+
+
+def _responded(model: OfflineModel, request: dict[str, Any], node: str | None) -> OfflineResponse:
+    """The answer of the Responses API."""
+    try:
+        reply = model.reply(responses.chat_body(request, model), node)
+    except responses.NotAnswered as error:
+        return problem(400, str(error))
+    if reply.status >= 400:
+        return _document(reply.status, _error(reply.error), model, reply)
+    if request.get("stream"):
+        return OfflineResponse(200, {"content-type": STREAM_TYPE}, responses.events(model, reply, request))
+    return _document(200, responses.response(reply, request), model, reply)
 
 
 def problem(status: int, message: str) -> OfflineResponse:

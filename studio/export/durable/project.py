@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.export import pyproject, smoke
+from studio.export.agents import Client
 from studio.export.durable.findings import Finding
 from studio.export.durable.flows import guarded
 from studio.export.durable.readme import readme
@@ -29,7 +30,13 @@ _SETTINGS = "DURABLE_ENDPOINT=http://localhost:8080\nDURABLE_TASKHUB=default\nDU
 
 
 def export_durable(
-    workflow: Workflow, package: str | None = None, folder: Path | None = None, *, layout: bool = False
+    workflow: Workflow,
+    package: str | None = None,
+    folder: Path | None = None,
+    *,
+    layout: bool = False,
+    client: Client = "chat_completions",
+    smoke_test: bool = True,
 ) -> dict[str, str]:
     """The files of the project: relative path -> text; parameters as of :func:`export_project`.
 
@@ -40,7 +47,15 @@ def export_durable(
     if refused:
         raise ExportProblem("\n".join(dict.fromkeys(refused)))
     name = durable_name(whole)
-    files = export_project(_guarded(whole), package, folder, layout=layout, hosted=lambda path: inner_name(name, path))
+    files = export_project(
+        _guarded(whole),
+        package,
+        folder,
+        layout=layout,
+        client=client,
+        smoke_test=smoke_test,
+        hosted=lambda path: inner_name(name, path),
+    )
     _keep_drawing(files, whole)
     root = next(path for path in files if path.endswith("/workflow.py") and path.count("/") == 1).partition("/")[0]
     for module in _PACKAGE:
