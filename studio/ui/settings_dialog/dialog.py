@@ -22,6 +22,9 @@ from studio.ui.settings_dialog.providers import ProvidersPage
 from studio.ui.settings_dialog.shortcuts import ShortcutsPage
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.page import scrolled
+
+_SCROLL_BY_THEMSELVES = ("shortcuts", "providers", "prices")
 
 
 class SettingsDialog(QDialog):
@@ -55,9 +58,9 @@ class SettingsDialog(QDialog):
         # Rows measured before the style sheet is applied would keep their height.
         self._list.ensurePolished()
         self._stack = QStackedWidget()
-        for _key, title, page in pages:
+        for key, title, page in pages:
             self._list.addItem(title)
-            self._stack.addWidget(page)
+            self._stack.addWidget(page if key in _SCROLL_BY_THEMSELVES else scrolled(page))
             changed = getattr(page, "changed", None)
             if changed is not None:
                 changed.connect(self._on_page_changed)

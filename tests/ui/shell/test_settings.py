@@ -162,6 +162,13 @@ def test_more_contrast(window: MainWindow) -> None:
     assert read_preferences()[0].more_contrast
 
 
+def test_the_dialog_fits_on_a_small_screen(window: MainWindow) -> None:
+    dialog = page_of(window, "run")
+    window.theme.set_scale(1.5)
+    assert dialog.minimumSizeHint().height() <= 640
+    window.theme.set_scale(1.0)
+
+
 def test_a_limit_of_calls(window: MainWindow) -> None:
     dialog = page_of(window, "run")
     field = dialog.findChild(LineField, "setting.call_seconds")
