@@ -29,7 +29,6 @@ class DiskBar(QWidget):
         self.keep = Button(theme, tr("Keep mine"), small=True)
         self.load.setToolTip(tr("What is on disk takes the place of this; undo brings it back"))
         self.compare.setToolTip(tr("Shows on the canvas what differs"))
-        self.keep.setToolTip(tr("The next save replaces what is on disk, which is kept as a version"))
         row = QHBoxLayout(self)
         row.setContentsMargins(38, 6, 10, 6)
         row.setSpacing(6)
@@ -47,7 +46,21 @@ class DiskBar(QWidget):
         words = tr("{name} was changed by another program.")
         if dirty:
             words = tr("{name} was changed by another program, and there are unsaved changes here.")
-        self._text.set_text(words.format(name=name))
+        self._show(words.format(name=name), there=True)
+
+    def tell_gone(self, name: str) -> None:
+        """Says that the file of this name is no longer there."""
+        self._show(tr("{name} was deleted or moved. This window has what was in it: save to put it back."
+                      ).format(name=name), there=False)  # fmt: skip
+
+    def _show(self, text: str, *, there: bool) -> None:
+        self._text.set_text(text)
+        for button in (self.load, self.compare):
+            button.setVisible(there)
+        self.keep.setText(tr("Keep mine") if there else tr("Close"))
+        self.keep.setToolTip(
+            tr("The next save replaces what is on disk, which is kept as a version") if there else tr("Hides this line")
+        )
         self.show()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

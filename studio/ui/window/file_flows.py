@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,7 +27,7 @@ from studio.ui.dialogs.file_dialogs import SUFFIX, choose_bundle, choose_target,
 from studio.ui.dialogs.messages import Choice, ask, problem_text, show_problem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.window.disk_watch import DiskWatch
+from studio.ui.window.disk_changes import DiskChanges
 from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.file_names import file_name, first_name
 from studio.ui.window.inside import InnerPages, WayBack, is_inner
@@ -69,13 +68,9 @@ class FileFlows(QObject):
         super().__init__(window)
         self._theme, self._tabs, self._window = theme, tabs, window
         self.workspaces = workspaces
-        self._stamps: dict[WorkflowPage, Stamp] = {}
-        self._told: dict[WorkflowPage, Stamp] = {}
-        """What was on disk when its change was last told."""
         self._inside = InnerPages(theme, workspaces, self.pages)
         self._kept = KeptPages(theme, tabs, self)
-        self._watch = DiskWatch(self._watched, self)
-        self._watch.touched.connect(self._look_at_files)
+        self._disk = DiskChanges(self.documents, self)
 
     # ---- open
     def pages(self) -> list[WorkflowPage]:
@@ -295,8 +290,7 @@ class FileFlows(QObject):
     # ---- parts
     def _show(self, workflow: Workflow, path: Path | None, stamp: Stamp | None = None) -> WorkflowPage:
         page = WorkflowPage(self._theme, self.workspaces.open(workflow, path))
-        if stamp is not None:
-            self._stamps[page] = stamp
+        self._disk.settle(page, stamp)
         document = page.workspace.document
         self._tabs.add(page, page.title, "own:layout", str(path or ""))
         describe = partial(self._describe, page)
@@ -304,12 +298,12 @@ class FileFlows(QObject):
         document.dirty_changed.connect(describe)
         document.path_changed.connect(describe)
         self.follow(page)
-        document.path_changed.connect(self._watch.refresh)
+        document.path_changed.connect(self._disk.refresh)
         page.load_requested.connect(partial(self._load_from_disk, page))
         page.disk_bar.load_requested.connect(partial(self._load_from_disk, page))
         page.disk_bar.compare_requested.connect(partial(self._compare_with_disk, page))
-        page.disk_bar.keep_requested.connect(partial(self._keep_mine, page))
-        self._watch.refresh()
+        page.disk_bar.keep_requested.connect(partial(self._disk.keep_mine, page))
+        self._disk.refresh()
         self.opened.emit(page)
         tell_mended(document, self.said.emit)
         return page
@@ -322,23 +316,6 @@ class FileFlows(QObject):
         page.workspace.document.refused.connect(self.said)
 
     # ---- changes on disk
-    def _watched(self) -> list[Path]:
-        return [path for page in self.documents() if (path := page.workspace.document.path) is not None]
-
-    def _look_at_files(self) -> None:
-        """Tells of files that are no longer what was read or saved here."""
-        for page in self.documents():
-            path, stamp = page.workspace.document.path, self._stamps.get(page)
-            if path is None or stamp is None or not path.exists():
-                continue
-            if not stamp.differs(path):
-                page.disk_bar.hide()
-                self._told.pop(page, None)
-            elif page not in self._told or self._told[page].differs(path):
-                with contextlib.suppress(OSError):
-                    self._told[page] = Stamp.of(path.read_bytes(), path.stat())
-                    page.disk_bar.tell(path.name, dirty=page.workspace.document.dirty)
-
     def _load_from_disk(self, page: WorkflowPage) -> None:
         path = page.workspace.document.path
         if path is not None:
@@ -350,13 +327,6 @@ class FileFlows(QObject):
         found = self._read(path) if path is not None else None
         if found is not None:
             page.workspace.compared.compare(found[0], tr("the file on disk"), is_disk=True)
-
-    def _keep_mine(self, page: WorkflowPage) -> None:
-        """The next save replaces what is on disk without asking again."""
-        if page in self._told:
-            self._stamps[page] = self._told.pop(page)
-        page.disk_bar.hide()
-        page.workspace.document.undo_stack.resetClean()
 
     def _describe(self, page: WorkflowPage, _changed: object = None) -> None:
         document = page.workspace.document
@@ -385,8 +355,7 @@ class FileFlows(QObject):
         self, page: WorkflowPage, path: Path, then: Callable[[], None] | None = None, *, replace: bool = False
     ) -> None:
         document = page.workspace.document
-        stamp = self._stamps.get(page)
-        if not replace and stamp is not None and path.absolute() == document.path and stamp.differs(path):
+        if not replace and self._disk.differs(page, path):
             self._ask_about_changed(page, path, then)
             return
         if document.path is not None and path.absolute() != document.path and document.path.exists():
@@ -395,7 +364,7 @@ class FileFlows(QObject):
             self.said.emit(tr("{name} is a copy with a history of its own.").format(name=path.name))
         name = first_name(document.workflow.name, path) if document.path is None else document.workflow.name
         try:
-            self._stamps[page] = write_workflow(document.workflow.model_copy(update={"name": name}), path)
+            stamp = write_workflow(document.workflow.model_copy(update={"name": name}), path)
         except (FileProblem, OSError) as error:
             self._not_saved(page, path, error, then)
             return
@@ -403,8 +372,7 @@ class FileFlows(QObject):
             document.name_after(name)
         trust.trust_list().moved(document.workflow, document.folder, path.absolute().parent)
         document.mark_saved(path.absolute())
-        self._told.pop(page, None)
-        page.disk_bar.hide()
+        self._disk.settle(page, stamp)
         trust.trust_list().keep_typed(document.workflow)
         self._remember(path.absolute(), document.workflow.name)
         self.saved.emit(page)
@@ -433,13 +401,12 @@ class FileFlows(QObject):
         found = self._read(path)
         if found is None:
             return
-        workflow, self._stamps[page] = found
+        workflow, stamp = found
         document = page.workspace.document
         document.replace_all(workflow, tr("Load what is on disk"))
         document.mark_saved(path)
         tell_mended(document, self.said.emit)
-        self._told.pop(page, None)
-        page.disk_bar.hide()
+        self._disk.settle(page, stamp)
 
     def _not_saved(
         self, page: WorkflowPage, path: Path, error: FileProblem | OSError, then: Callable[[], None] | None
@@ -461,10 +428,9 @@ class FileFlows(QObject):
             self._close(inner, None)
         self.closing.emit(page)
         workspace = page.workspace
-        self._stamps.pop(page, None)
-        self._told.pop(page, None)
+        self._disk.forget(page)
         self._tabs.remove(page)
-        self._watch.refresh()
+        self._disk.refresh()
         # It outlives its page until its run is stopped and its store is closed.
         workspace.setParent(None)
         self.workspaces.close(workspace)

@@ -172,6 +172,24 @@ def test_mine_is_kept_and_saved_without_asking_again(page: WorkflowPage, qtbot: 
     assert read_workflow(kept_versions("w")[0].path).name == "Theirs"
 
 
+def test_a_file_that_is_gone_is_told_and_the_window_keeps_what_was_in_it(page: WorkflowPage, qtbot: QtBot) -> None:
+    path = page.workspace.document.path
+    assert path is not None
+    path.unlink()
+    qtbot.waitUntil(page.disk_bar.isVisible)
+    assert page.disk_bar._text.text.startswith(f"{path.name} was deleted or moved.")
+    assert not page.disk_bar.load.isVisible()
+    assert page.workspace.document.dirty
+    page.disk_bar.keep.click()
+    window_of(page).files._disk._on_watch_touched()
+    assert not page.disk_bar.isVisible()
+    window_of(page).files.save(page)
+    assert read_workflow(path).name == "One"
+    assert not page.workspace.document.dirty
+    changed_outside(page, qtbot, "Theirs")
+    assert page.disk_bar.load.isVisible()
+
+
 def test_the_bar_goes_when_the_file_is_as_it_was(page: WorkflowPage, qtbot: QtBot) -> None:
     path = page.workspace.document.path
     assert path is not None
