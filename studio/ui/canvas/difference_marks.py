@@ -231,8 +231,8 @@ class DifferenceMarks(QObject):
         for line in ghosts.lost:
             ends = [self._rect(end, ghosts.places) for end in (line.source, line.target)]
             if ends[0] is not None and ends[1] is not None:
-                path = QPainterPath(ends[0].center())
-                path.lineTo(ends[1].center())
+                path = QPainterPath(_border(ends[0], ends[1].center()))
+                path.lineTo(_border(ends[1], ends[0].center()))
                 paths.append(path)
         return paths
 
@@ -249,6 +249,13 @@ class DifferenceMarks(QObject):
         if self._item is not None:
             self._scene.removeItem(self._item)
             self._item = None
+
+
+def _border(rect: QRectF, to: QPointF) -> QPointF:
+    """Where a line from the middle of a rectangle leaves it: it does not run over what the rectangle says."""
+    way = to - rect.center()
+    parts = [half / abs(d) for half, d in ((rect.width() / 2, way.x()), (rect.height() / 2, way.y())) if d]
+    return rect.center() + way * min(1.0, *parts) if parts else rect.center()
 
 
 def _path(points: Iterable[tuple[float, float]]) -> QPainterPath:

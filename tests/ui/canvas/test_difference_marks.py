@@ -59,6 +59,8 @@ def test_marks(view: CanvasView) -> None:
     assert item.rects["removed"] == [QRectF(660, 0, *_card(card["a"].rect))]
     assert [name for _, name in item.names] == ["C"]
     assert len(item.routes["removed"]) == 1, "the case that led to it"
+    lost, ghost = item.routes["removed"][0], item.rects["removed"][0]
+    assert lost.pointAtPercent(1).x() == pytest.approx(ghost.left()), "ends at its border, not on its words"
 
 
 def _card(rect: QRectF) -> tuple[float, float]:
