@@ -122,7 +122,7 @@ class InvocationChart(QAbstractScrollArea):
 
     def words(self, view: InvocationView) -> str:
         """An invocation in words."""
-        row = self._row_of(view)
+        row = self.plan.row_of(view)
         end = view.ended if view.ended is not None else self.plan.end
         parts = [
             row.name if row is not None else view.node, tr("superstep {number}").format(number=view.superstep),
@@ -137,15 +137,11 @@ class InvocationChart(QAbstractScrollArea):
             self.choose(found)
         return found is not None
 
-    def _row_of(self, view: InvocationView) -> Row | None:
-        path = (*view.inside, view.node)
-        return next((row for row in self.plan.rows if row.path == path), None)
-
     def _reveal(self, view: InvocationView) -> None:
-        row = self._row_of(view)
+        row = self.plan.row_of(view)
         if row is None:
             return
-        top = self.plan.rows.index(row) * self.row_height
+        top = self.plan.place_of(row) * self.row_height
         bar, height = self.verticalScrollBar(), self.viewport().height() - self._ruler
         above = row.depth * self.row_height
         if top < bar.value() + above:
@@ -184,7 +180,7 @@ class InvocationChart(QAbstractScrollArea):
             visible = [
                 row
                 for row in below
-                if self.plan.rows.index(row) * self.row_height < offset + len(found) * self.row_height
+                if self.plan.place_of(row) * self.row_height < offset + len(found) * self.row_height
             ]
             if len(visible) <= len(found):
                 return visible if len(visible) < len(found) else found
@@ -311,7 +307,7 @@ class InvocationChart(QAbstractScrollArea):
 
     def _step(self, by: int) -> None:
         """To the next invocation of the same node."""
-        row = self._row_of(self.chosen) if self.chosen is not None else None
+        row = self.plan.row_of(self.chosen) if self.chosen is not None else None
         if row is None:
             self._other_row(by)
             return
@@ -327,8 +323,8 @@ class InvocationChart(QAbstractScrollArea):
         if self.chosen is None:
             self.choose(rows[0].bars[0])
             return
-        row = self._row_of(self.chosen)
-        at = (rows.index(row) if row is not None else 0) + by
+        row = self.plan.row_of(self.chosen)
+        at = (self.plan.place_of(row) if row is not None else 0) + by
         if 0 <= at < len(rows):
             started = self.chosen.started
             self.choose(min(rows[at].bars, key=lambda view: abs(view.started - started)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -19,6 +21,8 @@ from studio.ui.widgets.labels import Elided
 from studio.ui.widgets.panel import Panel
 
 _DELAY = 100
+_PIECE = 400
+"""Invocations that are taken in one piece of work."""
 
 
 class InvocationsPanel(Panel):
@@ -54,7 +58,6 @@ class InvocationsPanel(Panel):
         self.chart.activated.connect(self._on_chart_picked)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY)
         self._timer.timeout.connect(self.refresh)
 
     def _button(self, bar: QHBoxLayout, text: str, icon: str, tip: str) -> Button:
@@ -91,8 +94,14 @@ class InvocationsPanel(Panel):
             return
         if not self.isVisible():
             return
-        waiting, self._waiting = self._waiting, set()
         run = self.workspace.run
+        if len(self._waiting) > _PIECE:  # as the run has them: by their beginnings
+            waiting = list(islice((key for key in run.invocations if key in self._waiting), _PIECE))
+            self._waiting.difference_update(waiting)
+            self._waiting &= run.invocations.keys()
+            self._timer.start(0)
+        else:
+            waiting, self._waiting = list(self._waiting), set()
         found = [run.invocations[key] for key in waiting if key in run.invocations]
         found.sort(key=lambda view: view.started)
         self.chart.plan.take(found, self._known)
@@ -108,7 +117,7 @@ class InvocationsPanel(Panel):
         elif update.invocations:
             self._waiting |= update.invocations
             if self.isVisible() and not self._timer.isActive():
-                self._timer.start()
+                self._timer.start(_DELAY)
 
     def _on_chart_picked(self, _invocation: str) -> None:
         view = self.chart.chosen

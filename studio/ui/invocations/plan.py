@@ -33,6 +33,7 @@ class Plan:
     def __init__(self, name_of: Callable[[str], str] = str) -> None:
         self._name_of = name_of
         self._by_path: dict[Path, Row] = {}
+        self._places: dict[Path, int] = {}
         self.rows: list[Row] = []
         """From top to bottom; inner nodes directly below their sub-workflow node."""
         self.steps: list[tuple[float, int]] = []
@@ -54,6 +55,15 @@ class Plan:
             changed |= self._add(view)
         if changed:
             self.rows = self._ordered()
+            self._places = {row.path: at for at, row in enumerate(self.rows)}
+
+    def row_of(self, view: InvocationView) -> Row | None:
+        """The row that an invocation stands in."""
+        return self._by_path.get((*view.inside, view.node))
+
+    def place_of(self, row: Row) -> int:
+        """Which row from the top it is."""
+        return self._places[row.path]
 
     def _add(self, view: InvocationView) -> bool:
         path = (*view.inside, view.node)
@@ -99,8 +109,8 @@ class Plan:
         if not 0 <= top < len(self.rows):
             return []
         path = self.rows[top].path
-        above = {row.path: row for row in self.rows[:top]}
-        return [above[path[:depth]] for depth in range(1, len(path)) if path[:depth] in above]
+        parents = (path[:depth] for depth in range(1, len(path)))
+        return [self._by_path[parent] for parent in parents if self._places.get(parent, top) < top]
 
     def at(self, row: Row, moment: float, near: float) -> InvocationView | None:
         """The bar at a moment, or one that is at most ``near`` seconds away."""
