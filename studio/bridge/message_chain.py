@@ -38,18 +38,29 @@ class MessageChain:
         return found
 
     def effects(self, view: MessageView) -> list[MessageView]:
-        """The messages that were sent by invocations that this one started."""
+        """The messages that were sent by invocations that this one started, and answers to what those asked."""
         started = set(self.taken_by(view))
-        return [one for one in self._messages if one.invocation in started]
+        return [one for one in self._messages if self._sender(one) in started]
 
     def causes(self, view: MessageView) -> list[MessageView]:
-        """The messages that started the invocation that sent this one."""
-        sender = self._invocations.get(view.invocation or "")
+        """The messages that started the invocation that sent this one; of an answer, the one that asked for it."""
+        key = self._sender(view)
+        sender = self._invocations.get(key or "")
         if sender is None:
             return []
         near = [m for m in self._messages if any(target == sender.node for _, target, _, _ in m.routes)]
         near = [m for m in near if m.superstep < sender.superstep]
-        return [m for m in near if m is not view and view.invocation in self.taken_by(m)]
+        return [m for m in near if m is not view and key in self.taken_by(m)]
+
+    def _sender(self, view: MessageView) -> str | None:
+        """The invocation that a message is of. An answer comes from a person: the last invocation of its node before
+        it was taken has asked for it."""
+        if view.purpose != "answer":
+            return view.invocation
+        keys, taken = self._by_node.get(view.target or "", []), self.taken_by(view)
+        until = self._places[taken[0]] if taken else len(self._places)
+        earlier = keys[: bisect_left(keys, until, key=self._places.__getitem__)]
+        return earlier[-1] if earlier else None
 
 
 def nodes_of(views: Sequence[MessageView]) -> tuple[str, ...]:

@@ -58,3 +58,16 @@ def test_a_dropped_message_causes_nothing_and_marks_no_node() -> None:
     assert CHAIN.effects(lost) == []
     assert nodes_of([lost]) == ("a",)
     assert nodes_of([BY["m1"]]) == ("a", "b", "c")
+
+
+def test_an_answer_leads_back_to_what_made_the_node_ask() -> None:
+    ran = {
+        key: InvocationView(key, "ask", step, float(step), step + 0.5, "done") for key, step in (("q1", 1), ("q2", 2))
+    }
+    first = sent("in", "start", 0, ("ask", True, ""))
+    answer = MessageView("yes", "internal:ask", "ask", 1, "text", "yes", "yes", purpose="answer")
+    answer.routes = [("internal", "ask", True, "")]
+    after = sent("out", "ask", 2, invocation="q2")
+    chain = MessageChain([first, answer, after], ran)
+    assert (ids(chain.effects(first)), ids(chain.causes(answer))) == (["yes"], ["in"])
+    assert (ids(chain.effects(answer)), ids(chain.causes(after))) == (["out"], ["yes"])

@@ -13,6 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.after_a_run import (
+    ask_what_a_node_knew,
+    copy_a_call,
+    follow_a_message,
+    look_along_the_time,
+    make_a_test,
+)
 from tests.e2e.conftest import SHOTS
 from tests.e2e.studio import ROOT, Studio
 from tests.e2e.test_whole_loop import RUN, Person
@@ -177,6 +184,11 @@ def test_the_story_of_the_research_brief(start: Callable[..., Studio], tmp_path:
     studio.ask("window.actions_['theme.light'].trigger()")
     answer_with_a_changed_call(person)
     run_to_the_end(person)
+    ask_what_a_node_knew(person, "writer", "Writer", "iron-air")
+    copy_a_call(person)
+    follow_a_message(person)
+    look_along_the_time(person)
+    make_a_test(person, tmp_path / "brief.test.json")
     studio.display.key("ctrl+s")
     studio.wait("not window.page.workspace.document.dirty")
     studio.display.key("ctrl+q")
