@@ -7,6 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from tests.e2e.display import wait_until
 from tests.e2e.studio import ROOT
 from tests.e2e.test_whole_loop import WORKFLOW, Person
 
@@ -82,14 +83,31 @@ def make_a_test(person: Person, file: Path) -> None:
     studio = person.studio
     person.display.key("alt+r")
     studio.click("Turn this run into a test…", "QMenu")
-    studio.wait("find('file_dialog') is not None")
-    person.display.key("ctrl+a")
-    person.display.type(str(file))
-    person.display.key("Return")
-    studio.wait("find('file_dialog') is None")
+    person.name_the_file(file)
     report = file.with_suffix(".xml")
     command = [sys.executable, "-m", "studio", "test", str(file), "--trust", "--junit", str(report)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     suite = ET.parse(report).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "0")
+
+
+def run_over_a_table(person: Person, table: Path, good: list[str], bad: str) -> None:
+    """All rows of a table, the failure first; a second batch of the same table calls only what failed."""
+    table.write_text("\n".join(["input", bad, *good]) + "\n", encoding="utf-8")
+    studio = person.studio
+    window = "next(w for w in app.topLevelWidgets() if type(w).__name__ == 'BatchWindow' and w.isVisible())"
+    first = f"(lambda w: [w._model.running, w.start.isEnabled(), *[r.state for r in w._model.results[:1]]])({window})"
+    kept = table.with_suffix(".results.jsonl")
+    for lines in (len(good) + 1, len(good) + 2):
+        person.display.key("alt+r")
+        studio.click("Run over a table…", "QMenu")
+        studio.click("Choose a table…", "BatchWindow")
+        person.name_the_file(table)
+        studio.wait(f"{first} == [False, True, 'not run']")  # the table is read: what failed is to be run
+        studio.click("Run", "BatchWindow")
+        studio.wait(f"{first} == [False, True, 'failed']")
+        wait_until(lambda: len(kept.read_text(encoding="utf-8").splitlines()) == lines, f"{lines} rows were run")  # noqa: B023
+        person.shot("batch")
+        person.display.key("Escape")
+        studio.wait("find('batch_window') is None")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -218,7 +219,7 @@ def fork_is_asked_about(person: Historian) -> None:
     assert studio.ask(f"len({RUN}.branches)") == branches
 
 
-def compare(person: Historian) -> None:
+def compare(person: Historian, folder: Path) -> None:
     studio = person.studio
     main, fork = person.checkpoints("main")[-1], person.checkpoints("Fork C")[-1]
     person.click_checkpoint(main)
@@ -239,6 +240,15 @@ def compare(person: Historian) -> None:
     studio.click("Prompts", "ComparePage")
     studio.wait("window.tabs.current.tabs.value == 'prompts'")
     person.shot("8-prompts")
+    for name in ("both.html", "both.json"):
+        studio.click("Export…", "ComparePage")
+        person.name_the_file(folder / name)
+    page, data = ((folder / name).read_text(encoding="utf-8") for name in ("both.html", "both.json"))
+    assert "Prompts <small>1 of 5 differ" in page
+    assert "operating plants" in page
+    found = json.loads(data)
+    assert [row["a"]["node"] for row in found["prompts"] if row["differs"]] == ["research"]
+    assert (found["a"]["cost"], found["path"][0]["kind"]) == (0.0, "shared")
 
 
 def find(person: Historian) -> None:
@@ -292,7 +302,7 @@ def test_timeline(start: Callable[..., Studio], tmp_path: Path) -> None:
     restore_with_the_sheet(person)
     look_at_the_old_drawing(person)
     fork_is_asked_about(person)
-    compare(person)
+    compare(person, tmp_path)
     find(person)
     prune_and_compact(person)
     kept = person.studio.ask(f"[(c.checkpoint, c.parent, c.branch) for c in {RUN}.checkpoints]")

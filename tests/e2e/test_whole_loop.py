@@ -75,6 +75,14 @@ class Person:
         self.fill(label, text)
         self.studio.wait(f"{WORKFLOW}.node({item!r}).{field} == {text!r}")
 
+    def name_the_file(self, file: Path) -> None:
+        """Types a path into the file dialog that comes up."""
+        self.studio.wait("find('file_dialog') is not None")
+        self.display.key("ctrl+a")
+        self.display.type(str(file))
+        self.display.key("Return")
+        self.studio.wait("find('file_dialog') is None")
+
     def wait_state(self, state: str, seconds: float = 20) -> None:
         self.studio.wait(f"{RUN}.state.value == {state!r}", seconds)
 
@@ -127,11 +135,7 @@ def save(person: Person, file: Path) -> None:
     studio = person.studio
     assert studio.ask("window.windowTitle()").startswith("Untitled •")
     person.display.key("ctrl+s")
-    studio.wait("find('file_dialog') is not None")
-    person.display.key("ctrl+a")
-    person.display.type(str(file))
-    person.shot("4-save-dialog")
-    person.display.key("Return")
+    person.name_the_file(file)
     studio.wait("not window.page.workspace.document.dirty")
     assert "•" not in studio.ask("window.windowTitle()")
     assert json.loads(file.read_text(encoding="utf-8"))["format"] == "superstep-workflow"

@@ -158,6 +158,7 @@ class BatchWindow(QDialog):
     def _on_choose_clicked(self) -> None:
         dialog = QFileDialog(self, tr("Choose a table"), str(self._folder))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setObjectName("file_dialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("Tables (*.csv *.jsonl *.ndjson)"), tr("All files (*)")])
         dialog.fileSelected.connect(lambda file: self._model.open(Path(file)))
