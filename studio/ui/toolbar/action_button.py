@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from studio.ui.theme import Theme
@@ -30,7 +30,6 @@ class ActionButton(QAbstractButton):
         super().__init__(parent)
         self._theme, self._action, self._icon = theme, action, icon
         self._variant, self._texts, self._keys = variant, texts, keys
-        self._hovered = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.clicked.connect(action.trigger)
@@ -64,14 +63,6 @@ class ActionButton(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self._hovered = True
-        super().enterEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = False
-        super().leaveEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -109,7 +100,7 @@ class ActionButton(QAbstractButton):
 
     def _paint_ground(self, painter: QPainter) -> None:
         enabled = self.isEnabled()
-        hovered = self._hovered and enabled
+        hovered = self.underMouse() and enabled
         if self._variant == "primary":
             fill = QColor(self._theme.color("accent_fill" if enabled else "sunken"))
             if enabled and self.isDown():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QEnterEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from studio.ui.text import tr
@@ -23,7 +23,7 @@ class ProfileButton(QAbstractButton):
         self._theme = theme
         self._names: tuple[str, ...] = ()
         self._current = ""
-        self._hovered = False
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._on_menu_about_to_show)
         self.setObjectName("profile_button")
@@ -51,22 +51,12 @@ class ProfileButton(QAbstractButton):
     def minimumSizeHint(self) -> QSize:
         return QSize(min(self.sizeHint().width(), self._theme.length(170)), self._theme.length(28))
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self._hovered = True
-        self.update()
-        super().enterEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = False
-        self.update()
-        super().leaveEvent(event)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focus = self.hasFocus()
         painter.setPen(QPen(self._theme.color("accent" if focus else "border"), 2 if focus else 1))
-        painter.setBrush(self._theme.color("hover" if self._hovered or self.isDown() else "surface"))
+        painter.setBrush(self._theme.color("hover" if self.underMouse() or self.isDown() else "surface"))
         inset = 1.0 if focus else 0.5
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 5, 5)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen, QTextLayout
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen, QTextLayout
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from studio.document.lines import counts
@@ -23,7 +23,7 @@ class TemplateCard(QAbstractButton):
         super().__init__(parent)
         self._theme = theme
         self.template = template
-        self._hovered = False
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self._picture = picture(template.workflow) if template is not None else None
         title = template.workflow.name if template is not None else tr("Empty workflow")
         self.description = (
@@ -52,16 +52,6 @@ class TemplateCard(QAbstractButton):
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.sizeHint().height())
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self._hovered = True
-        self.update()
-        super().enterEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = False
-        self.update()
-        super().leaveEvent(event)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -86,11 +76,11 @@ class TemplateCard(QAbstractButton):
         if self.hasFocus() or self.isDown():
             painter.setPen(QPen(self._theme.color("accent"), 2))
         elif self._picture is None:
-            pen = QPen(self._theme.color("accent" if self._hovered else "ctl"), 1)
+            pen = QPen(self._theme.color("accent" if self.underMouse() else "ctl"), 1)
             pen.setDashPattern([3, 3])
             painter.setPen(pen)
         else:
-            painter.setPen(QPen(self._theme.color("ctl" if self._hovered else "border"), 1))
+            painter.setPen(QPen(self._theme.color("ctl" if self.underMouse() else "border"), 1))
         painter.drawPath(outline)
 
     def _paint_texts(self, painter: QPainter, frame: QRectF) -> None:

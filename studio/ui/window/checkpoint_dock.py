@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -155,7 +155,7 @@ class _Header(QAbstractButton):
         self._theme = theme
         self.folded = False
         self._summary = ""
-        self._hovered = False
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setObjectName("checkpoints_header")
         self.setText(tr("Checkpoints"))
         self.setAccessibleName(tr("Checkpoints"))
@@ -200,19 +200,9 @@ class _Header(QAbstractButton):
         event.accept()
         self.double_clicked.emit()
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self._hovered = True
-        self.update()
-        super().enterEvent(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hovered = False
-        self.update()
-        super().leaveEvent(event)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("hover" if self._hovered else "window"))
+        painter.fillRect(self.rect(), self._theme.color("hover" if self.underMouse() else "window"))
         arrow = "chevron-right" if self.folded else "chevron-down"
         pixmap = self._theme.pixmap(arrow, 13, "text2", self.devicePixelRatioF())
         painter.drawPixmap(QPoint(11, (self.height() - 13) // 2), pixmap)
