@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pytestqt.qtbot import QtBot
+
+from tests.alone import among_others
 
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
     assert _wait.__kwdefaults__ is not None
@@ -54,6 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--long"):
         settings.load_profile("long")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that measures waits until it is alone on the machine."""
+    others = "PYTEST_XDIST_WORKER" in os.environ
+    with among_others(alone="benchmark" in item.keywords) if others else nullcontext():
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
