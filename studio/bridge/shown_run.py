@@ -163,8 +163,8 @@ class ShownRun(QObject):
             self._tree.saved(event, session.record, session.signature)
 
     def _on_frame_done(self) -> None:
-        ended = self._session is not None and self._session.state in ENDED
-        if self._state_pending and not (ended and self._pump.pending):  # an end is shown with its last events
+        rests = self._session is not None and (self._session.state in ENDED or self._session.state in HALTED)
+        if self._state_pending and not (rests and self._pump.pending):  # an end or a halt is shown with its last events
             self._state_pending = False
             self._take_state()
         everything, self._everything_pending = self._everything_pending, False

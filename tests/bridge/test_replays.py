@@ -393,3 +393,16 @@ def test_an_end_is_shown_together_with_the_last_events(on_loop: OnLoop) -> None:
         assert [count for state, count in seen if state is S.COMPLETED] == [1]
 
     on_desk(on_loop, three, script)
+
+
+def test_a_halt_is_shown_together_with_the_checkpoint_it_stands_at(on_loop: OnLoop) -> None:
+    async def script(desk: Desk) -> None:
+        seen: list[tuple[RunState, int]] = []
+        desk.run.state_changed.connect(lambda: seen.append((desk.run.state, len(desk.run.checkpoints))))
+        desk.run._pump._budget = 0.0  # one event a frame, as on a busy machine
+        desk.run.toggle_breakpoint("b")
+        desk.run.run("go")
+        await until(lambda: desk.run.state is S.PAUSED)
+        assert [count for state, count in seen if state is S.PAUSED] == [2], "of the input and of the first superstep"
+
+    on_desk(on_loop, three, script)
