@@ -67,6 +67,11 @@ def told_instructions(call: ModelCallStarted) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def sent(call: ModelCallStarted) -> tuple[Message, ...]:
+    """All that the model was told in a call, the instructions first."""
+    return (*_system(told_instructions(call) or ""), *call.messages)
+
+
 def expected(
     node: AgentNode,
     recorded: Sequence[Message],
@@ -79,11 +84,11 @@ def expected(
     ``then``: the node as it was in the run (None: not known, taken as it is now); ``told``: the instructions of the
     call. What code adds is taken from the run as long as the code is the same.
     """
-    sent = tuple(recorded)
+    got = tuple(recorded)
     if then is not None and told is not None and _decides(then) == _decides(node):
         notes = [tr("What code adds is taken from the last run.")] if _asks_code(node) else []
-        return Expected((*_system(told), *sent), False, " ".join((*notes, *_middleware_note(node))))
-    ran = Ran(then if then is not None else node, sent, told)
+        return Expected((*_system(told), *got), False, " ".join((*notes, *_middleware_note(node))))
+    ran = Ran(then if then is not None else node, got, told)
     found = provided(node, ran)
     plain = found.rest
     now = _with_context(node, plain, came)
@@ -94,7 +99,7 @@ def expected(
             notes.append(tr("The filter is code: what it leaves now is only known in a run."))
     shown, note = compacted(node, (*found.messages, *now), ran)
     notes += [note] if note else []
-    changed = shown != sent or (told is not None and "\n".join(found.instructions) != told)
+    changed = shown != got or (told is not None and "\n".join(found.instructions) != told)
     return Expected((*_system("\n".join(found.instructions)), *shown), changed, " ".join(notes))
 
 

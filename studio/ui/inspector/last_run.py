@@ -10,6 +10,7 @@ from studio.agents.messages import Message, Usage
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
 from studio.engine.events import ModelCallStarted
+from studio.ui.inspector.expected_prompt import sent
 from studio.ui.inspector.small_parts import Card, Facts, MessageRow, estimate, said
 from studio.ui.paint.numbers import count_text, seconds_text
 from studio.ui.text import tr
@@ -120,10 +121,11 @@ class LastRun(Page):
         if call is None:
             return
         section = Section(self._theme, tr("Effective prompt"))
-        tokens = sum(estimate(said(m)) for m in call.messages)
-        count = counted(len(call.messages), tr("1 message"), tr("{count} messages"))
+        messages = sent(call)
+        tokens = sum(estimate(said(m)) for m in messages)
+        count = counted(len(messages), tr("1 message"), tr("{count} messages"))
         section.set_summary(f"{count} · {tokens_words(tokens)}")
-        fill_messages(self._theme, section.body, call.messages)
+        fill_messages(self._theme, section.body, messages)
         column.addWidget(section)
 
     def _add_text(self, column: QVBoxLayout, view: InvocationView) -> None:

@@ -16,6 +16,7 @@ from studio.document.model import AgentNode
 from studio.engine.events import ModelCallStarted
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.expected_prompt import CONTINUE, expected, first_call, incoming, told_instructions
+from studio.ui.inspector.last_run import LastRun
 from studio.ui.inspector.small_parts import MessageRow
 from tests.ui.panels.fake_run import FakeRun
 
@@ -215,3 +216,13 @@ def test_the_instructions_of_the_call_are_read_from_its_settings() -> None:
     told = ModelCallStarted(0.0, "writer", "i1", "c1", (), settings='{"instructions": "Write."}')
     assert told_instructions(told) == "Write."
     assert told_instructions(ModelCallStarted(0.0, "writer", "i1", "c1", ())) is None
+
+
+def test_what_was_sent_begins_with_the_instructions(workspace: Workspace, show: Show, run: FakeRun) -> None:
+    recorded(run)
+    settings = '{"instructions": "Write."}'
+    run.events.append(ModelCallStarted(0.0, "writer", "i1", "c1", (QUESTION, PLAN), settings=settings))
+    shown = LastRun(show(InspectorPanel).theme, workspace, "writer")
+    shown.refresh()
+    assert [row._text for row in shown.findChildren(MessageRow)] == ["Write.", "Question", "Plan"]
+    shown.deleteLater()
