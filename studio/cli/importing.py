@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 from studio.cli.exits import DONE, FAILED, LOSSES, Stop, usage
+from studio.cli.mapping import mapped, unmapped
+from studio.document.model import Workflow
 from studio.files import FileProblem, write_workflow
-from studio.importers import Imported, ImportProblem, Report, in_words, read
+from studio.importers import ImportProblem, Report, in_words, read
 from studio.importers.opening import opened
+from studio.settings.profiles import read_profiles
 
 _WORDS = {"info": "note", "warn": "warning", "loss": "loss"}
 
@@ -30,18 +33,22 @@ def command(options: argparse.Namespace) -> int:
         place = f" ({problem.place})" if problem.place else ""
         others = f" --choice takes: {', '.join(problem.choices)}." if problem.choices else ""
         usage(f"{options.source} cannot be imported: {problem.message}{place} {problem.way_out}{others}".strip())
-    _write(found, Path(options.output))
+    profiles = [profile.name for profile in read_profiles()[0].profiles]
+    workflow = mapped(opened(found).workflow, options, profiles)
+    _write(workflow, Path(options.output))
     if options.json:
         print(json.dumps(found.report.to_json(), ensure_ascii=False))
     else:
         print(options.output)
         _tell(found.report)
+        for line in unmapped(workflow, options, profiles):
+            print(f"to map: {line}", file=sys.stderr)
     return LOSSES if found.report.has_losses else DONE
 
 
-def _write(found: Imported, path: Path) -> None:
+def _write(workflow: Workflow, path: Path) -> None:
     try:
-        write_workflow(opened(found).workflow, path)
+        write_workflow(workflow, path)
     except FileProblem as problem:
         raise Stop(FAILED, f"{problem.message} {problem.way_out}".strip()) from None
     except OSError as error:

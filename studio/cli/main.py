@@ -112,6 +112,22 @@ def _add_import(taken: argparse.ArgumentParser) -> None:
     taken.add_argument("--build", action="store_true", help="run the program to see what it builds")
     taken.add_argument("--interpreter", metavar="PYTHON", help="with --build: the Python that runs it")
     taken.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="with --build; default: 30")
+    _add_mapping(taken)
+
+
+def _add_mapping(taken: argparse.ArgumentParser) -> None:
+    shown = taken.add_argument_group("what the source names, as what is here (each may be given several times)")
+    shown.add_argument(
+        "--provider", action="append", default=[], metavar="NAME=PROFILE", help="an empty PROFILE: the one of the run"
+    )
+    shown.add_argument(
+        "--model", action="append", default=[], metavar="NAME=PROFILE[,MODEL]",
+        help="who answers for a model; without MODEL it is asked for its own, an empty PROFILE is the one of the run",
+    )  # fmt: skip
+    shown.add_argument(
+        "--tool", action="append", default=[], metavar="NAME=CODE",
+        help="MODULE:FUNCTION, server:NAME, written (you write it here), none (agents lose it), by-hand (the default)",
+    )  # fmt: skip
 
 
 def _add_test(test: argparse.ArgumentParser) -> None:

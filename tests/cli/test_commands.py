@@ -17,6 +17,7 @@ import pytest
 from studio import __main__ as program
 from studio.cli import headless_hint
 from studio.cli.exits import DONE, USAGE
+from studio.document.model import AgentNode
 from studio.files import read_workflow, write_workflow
 from studio.settings.places import resource
 
@@ -223,6 +224,35 @@ def test_import_with_losses_gives_4_and_the_report(cli: Cli, tmp_path: Path) -> 
     assert code == 4
     entry = lines(out)[0]["entries"][0]
     assert (entry["code"], entry["item"], entry["line"]) == ("unknown_item", "bell", 6)
+
+
+_AGENT = """kind: Prompt
+name: A
+model:
+  id: gpt-x
+instructions: Say it.
+tools:
+  - kind: function
+    name: look
+"""
+
+
+def test_import_maps_what_the_source_names(cli: Cli, tmp_path: Path) -> None:
+    source, target = tmp_path / "agent.yaml", tmp_path / "agent.workflow.json"
+    source.write_text(_AGENT, encoding="utf-8")
+    _, _, err = cli("import", source, "-o", target)
+    assert "to map: model gpt-x" in err
+    assert "to map: tool look" in err
+    for wrong, told in (("--model", "gpt-x=Nobody"), ("--model", "gpt-y=,a"), ("--tool", "look=a:b")):
+        code, _, err = cli("import", source, "-o", target, wrong, told)
+        assert (code, told.partition("=")[2].partition(",")[0] in err) == (2, True)
+    chosen = ("--model", "gpt-x=Offline model,gpt-z", "--tool", "look=written")
+    code, _, err = cli("import", source, "-o", target, *chosen)
+    assert (code, "to map" in err) == (0, False)
+    workflow = read_workflow(target)
+    (agent,) = workflow.nodes
+    assert isinstance(agent, AgentNode)
+    assert (agent.profile, agent.model, [t.approval for t in workflow.tools]) == ("Offline model", "gpt-z", ["never"])
 
 
 def test_import_of_something_foreign_gives_2(cli: Cli, tmp_path: Path) -> None:
