@@ -25,18 +25,25 @@ from studio.document.model import (
 )
 from studio.files.code_blocks import EDGES, Code
 from studio.importers.own_agents import agent_fields
+from studio.importers.own_conditions import edited_condition
 
 
 class BuilderReading:
     """Compares the calls of a builder with those that were written. ``problems``: what could not be read, and where."""
 
     def __init__(
-        self, workflow: Workflow, calls: dict[str, Any], modules: dict[str, Code], names: dict[str, Any]
+        self,
+        workflow: Workflow,
+        calls: dict[str, Any],
+        modules: dict[str, Code],
+        names: dict[str, Any],
+        support: str = "",
     ) -> None:
         self._workflow = workflow
         self._written = calls
         self._names = {str(item): str(name) for item, name in names.items()}
         self._modules = modules
+        self._support = support
         self._taken = set(taken_ids(workflow))
         self._variables: dict[str, str] = {}
         self._added: list[Node] = []
@@ -47,6 +54,8 @@ class BuilderReading:
         """The edits that the code makes of the document."""
         build = self._function("build")
         chain = _chain(build) if build is not None else None
+        if build is None and self.problems:
+            return []
         if build is None or chain is None:
             self.problems.append(("The function build() cannot be read any more; the edges stay as they were.", None))
             return []
@@ -60,7 +69,11 @@ class BuilderReading:
         code = self._modules.get("workflow.py")
         try:
             tree = ast.parse(code.whole.get(EDGES, "") if code else "")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except SyntaxError as error:
+            words = f"workflow.py is not valid Python: {error.msg}; the edges stay as they were."
+            self.problems.append((words, error.lineno))
+            return None
+        except (ValueError, RecursionError, MemoryError):
             return None
         return next((s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
 
@@ -219,12 +232,10 @@ class BuilderReading:
             for item, condition in _conditions(edge):
                 if name and (item == known or _identifier(condition.name) == name):
                     return condition
-        for block in self._modules["workflow.py"].whole.values():
-            found = re.search(rf"^(?:async )?def {re.escape(name)}\(", block, re.MULTILINE) if name else None
-            if found:
-                waits = "await " if block[found.start() :].startswith("async") else ""
-                body = f"{block.strip()}\n\n\nresult = {waits}{name}(data)"
-                return Condition(kind="python", name=condition_name(owner), body=body)
+        module = "\n\n".join(self._modules["workflow.py"].whole.values())
+        written = edited_condition(name, module, self._support) if name else None
+        if written is not None:
+            return written.model_copy(update={"name": condition_name(owner)})
         if isinstance(node, ast.Lambda):
             return Condition(kind="python", name=condition_name(owner), body=f"result = ({ast.unparse(node)})(data)")
         return None

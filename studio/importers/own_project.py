@@ -8,6 +8,7 @@ All changes are edits of the document, so that they can be looked at and undone.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from pydantic import ValidationError
 
 from studio.document.conditions import Condition
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
+from studio.document.geometry import drawn
 from studio.document.ids import slug
-from studio.document.layout import arrange
 from studio.document.model import (
     AgentNode,
     DirectEdge,
@@ -35,11 +36,13 @@ from studio.files.code_blocks import EDGES, HEAD, Code, digest, taken_apart
 from studio.files.plain import document_data
 from studio.importers.own_agents import agent_fields
 from studio.importers.own_builder import BuilderReading
+from studio.importers.own_conditions import edited_condition
 from studio.importers.own_labels import label_fields
 from studio.importers.own_renames import Renamed, Renames, put_back
 from studio.importers.problems import ImportProblem
 from studio.importers.reading import json_of, mapping, text_of
 from studio.importers.report import Counts, Entry, Report, Severity
+from studio.importers.spacing import behind
 
 _MAX_FILES = 500
 
@@ -78,11 +81,12 @@ def read(path: Path, layout: dict[str, Any]) -> Returned:
     edits = reading.package(before, "")
     after = Batch(tuple(edits)).apply(before).workflow
     known = {reading.renamed.get(n.id, n.id) for n in before.nodes}
-    new = [n.id for n in after.nodes if n.id not in known]
+    new = drawn(after).keys() - drawn(before).keys() - known
     if new:
         places: dict[str, Place | None] = {}
-        for item, place in arrange(after, new).items():
-            places[item] = Place.model_validate({"x": place.x, "y": place.y, "placed": "auto"})
+        for item, place in behind(after, {**before.places, **after.places}).items():
+            if item in new:
+                places[item] = Place.model_validate({"x": place.x, "y": place.y, "placed": "auto"})
         edits.append(SetPlaces(places))
     gone = known - {n.id for n in after.nodes}
     if gone:
@@ -226,6 +230,10 @@ class _Reading:
             if name == HEAD and renamed:
                 continue  # the names in the imports, in another order
             self.edited.append(name)
+            if (edit := self._condition(workflow, path, name, code)) is not None:
+                edits.append(edit)
+                workflow = edit.apply(workflow).workflow
+                continue
             node = workflow.node(name)
             fields = agent_fields(code.whole[name], node, workflow) if isinstance(node, AgentNode) else None
             label = label_fields(code, name, node, str(self._digests("blocks").get(f"{path}:{name}")))
@@ -238,6 +246,21 @@ class _Reading:
             self.note("block_changed", path if name == HEAD else name, text, "warn")
         return edits
 
+    def _condition(self, workflow: Workflow, path: str, name: str, code: Code) -> Edit | None:
+        """What the function of a condition says now; a region in it is user code, which is compared by itself."""
+        owner = name.removeprefix("condition:")
+        defined = re.search(r"^(?:async )?def (\w+)\(", code.whole[name], re.MULTILINE)
+        if owner == name or defined is None or owner in code.regions:
+            return None
+        support = self._text(f"{path.rpartition('/')[0]}/support.py".lstrip("/")) or ""
+        module = "\n\n".join(code.whole.values())
+
+        def said_now(old: Condition | None) -> Condition | None:
+            now = edited_condition(defined[1], module, support, old)
+            return now if now != old else None
+
+        return _condition(workflow, owner, said_now)
+
     def _builder(self, workflow: Workflow, prefix: str, codes: dict[str, Code]) -> list[Edit]:
         self.edited.append(EDGES)
         calls = {
@@ -246,10 +269,15 @@ class _Reading:
             if key.startswith(prefix) and "/" not in key[len(prefix) :] and isinstance(value, list)
         }
         modules = {path[len(prefix) :]: code for path, code in codes.items()}
-        reading = BuilderReading(workflow, calls, modules, self._names(prefix))
+        text = self._text(f"{prefix}workflow.py") or ""
+        above = text[: match.start()].count("\n") if (match := re.search(r"^# edges\s*$", text, re.MULTILINE)) else 0
+        reading = BuilderReading(workflow, calls, modules, self._names(prefix), self._text(f"{prefix}support.py") or "")
         edits = reading.edits()
         for problem, line in reading.problems:
-            self.note("block_changed", EDGES, problem, "warn", line)
+            self.note("block_changed", EDGES, problem, "warn", line + above if line is not None else None)
+        if not edits and not reading.problems:
+            words = f"Lines of {prefix}workflow.py were edited that change nothing in the drawing; they stay there."
+            self.note("code_outside_region", EDGES, words, "info")
         return edits
 
 
@@ -292,25 +320,25 @@ def _user_code(workflow: Workflow, path: str, owner: str, text: str) -> Edit | N
     if path.endswith(f"{owner}.py") and written:
         tools = (t.model_copy(update={"source": text + "\n"}) if t in written else t for t in workflow.tools)
         return SetWorkflow({"tools": tuple(tools)})
-    return _condition(workflow, owner, text)
+    python = Condition(kind="python", body=text)
+    return _condition(workflow, owner, lambda old: (old or python).model_copy(update={"kind": "python", "body": text}))
 
 
-def _condition(workflow: Workflow, owner: str, text: str) -> Edit | None:
-    def changed(condition: Condition | None) -> Condition:
-        base = condition or Condition(kind="python")
-        return base.model_copy(update={"kind": "python", "body": text})
-
+def _condition(workflow: Workflow, owner: str, changed: Callable[[Condition | None], Condition | None]) -> Edit | None:
+    """The edit that changes the condition of an edge, a case or a way of a fan-out; None if it is not there, or has no
+    new one."""
     for edge in workflow.edges:
         match edge:
             case DirectEdge() if edge.id == owner:
-                return SetFields("edges", edge.id, {"condition": changed(edge.condition)})
+                now = changed(edge.condition)
+                return SetFields("edges", edge.id, {"condition": now}) if now is not None else None
             case SwitchEdge() if any(case.id == owner for case in edge.cases):
-                cases = tuple(
-                    c.model_copy(update={"condition": changed(c.condition)}) if c.id == owner else c for c in edge.cases
-                )
-                return SetFields("edges", edge.id, {"cases": cases})
+                now = changed(next(case.condition for case in edge.cases if case.id == owner))
+                cases = tuple(c.model_copy(update={"condition": now}) if c.id == owner else c for c in edge.cases)
+                return SetFields("edges", edge.id, {"cases": cases}) if now is not None else None
             case FanOutEdge() if edge.selection and owner.partition(".")[0] == edge.id:
                 target = owner.partition(".")[2]
-                selection = {**edge.selection, target: changed(edge.selection.get(target))}
-                return SetFields("edges", edge.id, {"selection": selection})
+                now = changed(edge.selection.get(target))
+                selection = {**edge.selection, target: now}
+                return SetFields("edges", edge.id, {"selection": selection}) if now is not None else None
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from studio.document.geometry import CARD, GAP_X, GAP_Y, default_size, drawn, free_place, snapped
@@ -32,7 +32,8 @@ def spaced(workflow: Workflow) -> Workflow:
     }
     if len(workflow.places) > _MOST:
         return workflow.model_copy(update={"places": {**workflow.places, **places}})
-    return workflow.model_copy(update={"places": {**workflow.places, **_behind(workflow, places)}})
+    settled = _apart(workflow, places)
+    return workflow.model_copy(update={"places": {**workflow.places, **settled, **behind(workflow, settled)}})
 
 
 def _is_added(place: Place) -> bool:
@@ -62,9 +63,8 @@ def _by_columns(workflow: Workflow, given: set[str]) -> Iterator[float]:
     yield from (b[1] - a[1] for a, b in pairwise(cards) if a[0] == b[0] and b[1] > a[1])
 
 
-def _behind(workflow: Workflow, places: dict[str, Place]) -> dict[str, Place]:
-    """Places for everything: the given ones where they are, unless one covers another; the others one after the other
-    behind what leads to them."""
+def _apart(workflow: Workflow, places: Mapping[str, Place]) -> dict[str, Place]:
+    """The same places; one that covers another is further down."""
     every = drawn(workflow)
     known = sorted(places, key=lambda i: (places[i].y, places[i].x))
     now = workflow.model_copy(update={"places": {}})
@@ -72,6 +72,14 @@ def _behind(workflow: Workflow, places: dict[str, Place]) -> dict[str, Place]:
     for item in known:
         done[item] = free_place(now, default_size(every[item]), places[item])
         now = workflow.model_copy(update={"places": dict(done)})
+    return done
+
+
+def behind(workflow: Workflow, places: Mapping[str, Place]) -> dict[str, Place]:
+    """Places for what has none among these: one after the other behind what leads to it, on nothing else."""
+    every = drawn(workflow)
+    done = {item: place for item, place in places.items() if item in every}
+    now = workflow.model_copy(update={"places": dict(done)})
     before = _before(workflow)
     waiting = [item for item in every if item not in done]
     while waiting:
@@ -82,7 +90,7 @@ def _behind(workflow: Workflow, places: dict[str, Place]) -> dict[str, Place]:
             done[item] = free_place(now, default_size(every[item]), wanted)
             now = workflow.model_copy(update={"places": dict(done)})
         waiting = [item for item in waiting if item not in done]
-    return done
+    return {item: place for item, place in done.items() if item not in places}
 
 
 def _before(workflow: Workflow) -> dict[str, list[str]]:
@@ -93,7 +101,7 @@ def _before(workflow: Workflow) -> dict[str, list[str]]:
     return found
 
 
-def _wanted(workflow: Workflow, item: str, before: list[str], done: dict[str, Place]) -> Place:
+def _wanted(workflow: Workflow, item: str, before: list[str], done: Mapping[str, Place]) -> Place:
     if not before:
         return workflow.places.get(item, Place(x=0, y=0))
     every = drawn(workflow)
