@@ -246,7 +246,7 @@ def keep_places(workflow: Workflow, ids: Iterable[str], on: bool) -> Edit:
     return SetPlaces({i: place.model_copy(update={"kept": on}) for i, place in there.items()})
 
 
-def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Group") -> tuple[Edit, str]:
+def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Frame") -> tuple[Edit, str]:
     """A frame around the chosen items, and its id."""
     members = tuple(dict.fromkeys(ids))
     shown = unique_name(name, workflow)

@@ -157,6 +157,8 @@ def piece(workflow: Workflow, ids: Iterable[str]) -> Workflow:
     return Workflow.model_validate({name: getattr(found, name) for name in _PIECE})
 
 
+BESIDE = 3 * GRID
+"""How far right and below of the original a copy without a place of its own is put."""
 _PIECE = (
     "nodes",
     "edges",
@@ -355,7 +357,7 @@ def _shifted(clipping: Workflow, ids: dict[str, str], place: Place | None) -> di
     box = bounds(clipping, clipping.places)
     if box is None:
         return {}
-    dx, dy = (place.x - box[0], place.y - box[1]) if place is not None else (3 * GRID, 3 * GRID)
+    dx, dy = (place.x - box[0], place.y - box[1]) if place is not None else (BESIDE, BESIDE)
     return {ids[i]: moved(p, dx, dy) for i, p in clipping.places.items() if i in ids}
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from studio.document import types
-from studio.document.connecting import type_problem
+from studio.document.connecting import junction_targets, type_problem
 from studio.document.copying import doubled, piece, put_in
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.facts import edge_ends
-from studio.document.geometry import CARD, bounds, snapped
+from studio.document.geometry import CARD, bounds, drawn, snapped
 from studio.document.ids import make_id, taken_ids, unique_name
-from studio.document.lines import name_of, pairs
+from studio.document.lines import into_id, lines, name_of, pairs
 from studio.document.model import (
     Edge,
     FanInEdge,
@@ -25,18 +26,26 @@ from studio.document.model import (
     SwitchEdge,
     Workflow,
 )
-from studio.document.problems import Problem
+from studio.document.problems import Fix, Problem
+from studio.document.rewiring import insert_on_edge
+from studio.document.room import with_room
 
 
 def extract(workflow: Workflow, ids: Iterable[str], name: str = "Sub-workflow") -> tuple[Edit, str] | Problem:
     """Puts the chosen nodes, with the edges among them, into an embedded sub-workflow; and the id of its node.
 
-    Messages may come in at one node and go out from one that gives outputs; otherwise a :class:`Problem` says why not.
+    Messages may come in at one node and go out from one that gives outputs; otherwise a :class:`Problem` says why not,
+    with a fix if a pass node before them, or a template behind them, makes it possible.
     """
     wanted = frozenset(ids)
     chosen = frozenset(n.id for n in workflow.nodes if n.id in wanted)
     if not chosen:
         return Problem("cannot_extract", "Select the nodes that should be in the sub-workflow.")
+    found = _extract(workflow, chosen, name)
+    return found if not isinstance(found, Problem) else replace(found, fix=_way_out(workflow, chosen, name))
+
+
+def _extract(workflow: Workflow, chosen: frozenset[str], name: str) -> tuple[Edit, str] | Problem:
     entry = _entry(workflow, chosen)
     leaving = _exit(workflow, chosen)
     for found in (entry, leaving):
@@ -81,7 +90,7 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
     if used and leaving is None:
         message = f"The outputs of “{node.name}” come from more than one node inside, so its edges have no one source."
         return Problem("cannot_inline", message, node_id)
-    put, ids = put_in(workflow, inner, workflow.places.get(node_id))
+    put, ids = put_in(workflow, inner, _around(workflow, node_id, inner))
     edits: list[Edit] = [put]
     now = put.apply(workflow).workflow
     source, target = ids[leaving or inner.start], ids[inner.start]
@@ -96,7 +105,61 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
     now = Batch(tuple(edits)).apply(workflow).workflow
     edits.append(delete_items(now, (node_id,)))
     found = _checked(workflow, Batch(tuple(edits)), node_id)
-    return found if isinstance(found, Problem) else found[0]
+    return found if isinstance(found, Problem) else with_room(workflow, found[0])
+
+
+# ------------------------------------------------------------------------------------------------- ways out
+
+
+def _way_out(workflow: Workflow, chosen: frozenset[str], name: str) -> Fix | None:
+    """Extracts after putting something between the chosen nodes and the rest, if that makes it possible."""
+    edits: list[Edit] = []
+    words: list[str] = []
+    for prepare in (_with_pass, _with_templates):
+        made = prepare(workflow, chosen)
+        if made is None:
+            continue
+        edit, chosen, text = made
+        edits.append(edit)
+        words.append(text)
+        workflow = edit.apply(workflow).workflow
+        found = _extract(workflow, chosen, name)
+        if not isinstance(found, Problem):
+            return Fix(" and ".join(words), Batch((*edits, found[0])))
+    return None
+
+
+def _with_pass(workflow: Workflow, chosen: frozenset[str]) -> tuple[Edit, frozenset[str], str] | None:
+    """A pass node before a switch or fan-out that leads to chosen nodes only: messages come in at one node."""
+    for junction in workflow.edges:
+        if not isinstance(junction, SwitchEdge | FanOutEdge) or junction.source is None or junction.source in chosen:
+            continue
+        if set(junction_targets(junction)) <= chosen and len(junction_targets(junction)) > 1:
+            made = insert_on_edge(workflow, into_id(junction.id), "pass")
+            if not isinstance(made, Problem):
+                return with_room(workflow, made[0]), chosen | {made[1]}, "Begin it with a pass node"
+    return None
+
+
+def _with_templates(workflow: Workflow, chosen: frozenset[str]) -> tuple[Edit, frozenset[str], str] | None:
+    """A template on each leaving line whose target does not take what comes out of a sub-workflow, but takes text."""
+    last = _exit(workflow, chosen)
+    node = workflow.node(last) if isinstance(last, str) else None
+    if node is None:
+        return None
+    junctions = {e.id for e in workflow.edges if isinstance(e, SwitchEdge | FanOutEdge) and e.source == last}
+    edits: list[Edit] = []
+    for line in lines(workflow):
+        target = workflow.node(line.target)
+        if line.source not in {last, *junctions} or target is None or target.id in chosen:
+            continue
+        if not types.compatible(types.yields(node), types.accepts(target)):
+            made = insert_on_edge(workflow, line.id, "template")
+            if isinstance(made, Problem):
+                return None
+            edits.append(with_room(workflow, made[0]))
+            workflow = edits[-1].apply(workflow).workflow
+    return (Batch(tuple(edits)), chosen, "Hand its text on through a template") if edits else None
 
 
 # --------------------------------------------------------------------------------------------- what is inside
@@ -228,6 +291,16 @@ def _first_index(workflow: Workflow, chosen: frozenset[str]) -> int:
 def _middle(workflow: Workflow, chosen: frozenset[str]) -> Place:
     box = bounds(workflow, chosen) or (0.0, 0.0, *CARD)
     return Place(x=snapped((box[0] + box[2] - CARD[0]) / 2), y=snapped((box[1] + box[3] - CARD[1]) / 2))
+
+
+def _around(workflow: Workflow, node_id: str, inner: Workflow) -> Place | None:
+    """The top left corner of what is inside, so that its middle comes where the node is."""
+    here, box = bounds(workflow, (node_id,)), bounds(inner, drawn(inner))
+    if here is None or box is None:
+        return workflow.places.get(node_id)
+    x = (here[0] + here[2] - (box[2] - box[0])) / 2
+    y = (here[1] + here[3] - (box[3] - box[1])) / 2
+    return Place(x=snapped(x), y=snapped(y))
 
 
 def _checked(workflow: Workflow, edit: Edit, place: str) -> tuple[Edit, str] | Problem:

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from studio.document import commands
 from studio.document.conditions import Condition, Rule
+from studio.document.geometry import GRID, boxes
 from studio.document.lines import lines, pairs
-from studio.document.model import FanInEdge, SubWorkflowNode, SwitchEdge, Workflow
+from studio.document.model import FanInEdge, Place, SubWorkflowNode, SwitchEdge, Workflow
 from studio.document.problems import Problem
 from studio.document.validate import problems
 
@@ -138,6 +139,55 @@ def test_what_the_framework_would_refuse_afterwards_is_refused() -> None:
     found = commands.extract(drawing.workflow, ("agent_2",))
     assert isinstance(found, Problem)
     assert found.code == "type_mismatch"
+
+
+def test_agents_amid_agents_are_extracted_with_a_template_behind_them() -> None:
+    drawing = Drawing("agent", "agent", "agent")
+    drawing.connect("agent", "agent_2", "agent_3")
+    condition = Condition(rule=Rule(value="yes"))
+    drawing.do(commands.set_condition(drawing.workflow, "agent_2_to_agent_3", condition))
+    refused = commands.extract(drawing.workflow, ("agent_2",))
+    assert isinstance(refused, Problem)
+    assert refused.fix is not None
+    assert refused.fix.text == "Hand its text on through a template"
+    drawing.do(refused.fix.edit)
+    assert named_ends(drawing.workflow) == {
+        ("Agent", "Sub-workflow"), ("Sub-workflow", "Template"), ("Template", "Agent 3"),
+    }  # fmt: skip
+    before = drawing.edge("agent_2_to_agent_3")
+    assert getattr(before, "condition", None) is not None
+    assert errors(drawing.workflow) == []
+
+
+def test_branches_are_extracted_with_a_pass_node_before_their_bar() -> None:
+    drawing = Drawing("agent", "fan_out", "function", "function", "join", "function")
+    drawing.connect("agent", "fan_out", "function", "join", "function_3")
+    drawing.connect("fan_out", "function_2", "join")
+    chosen = ("fan_out", "function", "function_2", "join", "function_3")
+    refused = commands.extract(drawing.workflow, chosen)
+    assert isinstance(refused, Problem)
+    assert "a sub-workflow starts with one node" in refused.message
+    assert refused.fix is not None
+    drawing.do(refused.fix.edit)
+    assert named_ends(drawing.workflow) == {("Agent", "Sub-workflow")}
+    node = drawing.node("sub_workflow")
+    assert isinstance(node, SubWorkflowNode)
+    inner = inner_of(node)
+    assert (inner.start, len(inner.edges)) == ("pass_", 3)
+    found = boxes(inner, ("pass_", "fan_out"))
+    assert found[0][2] < found[1][0], "the bar made room"
+    assert errors(drawing.workflow) == []
+
+
+def test_what_is_put_in_stands_around_the_place_of_its_node_and_covers_nothing() -> None:
+    drawing = chain()
+    places = {i: Place(x=at * 280.0, y=0) for at, i in enumerate(("agent", "template", "function", "agent_2"))}
+    drawing.workflow = drawing.workflow.model_copy(update={"places": places})
+    node = extracted(drawing, "template", "function")
+    inlined = commands.inline(drawing.workflow, node.id)
+    assert not isinstance(inlined, Problem)
+    drawing.do(inlined)
+    assert sorted(p.x for p in drawing.workflow.places.values()) == pytest.approx([0, 280, 560, 840], abs=GRID)
 
 
 def test_two_ways_out_are_refused() -> None:

@@ -117,10 +117,13 @@ class Editing(Camera):
         """Does what was offered for this drawing, if it is still the same, and shows what is to be filled in."""
         if problem.fix is None or workflow is not self.workflow:
             return
+        had = set(self.canvas_scene.items_by_id)
         self.execute(problem.fix.edit, problem.fix.text)
         if problem.field and self.workspace is not None:
             self.select((problem.place,))
             self.workspace.selection.field_requested.emit(problem.place, problem.field)
+        elif new := tuple(i for i in self.canvas_scene.items_by_id if i not in had):
+            self._chose_new(new, show=False)
 
     def _do(self, edit: Edit | Problem, text: str) -> bool:
         if isinstance(edit, Problem):
@@ -252,11 +255,11 @@ class Editing(Camera):
             return
         one = tr("Delete {name}").format(name=self.name_of(ids[0]))
         text = text or (one if len(ids) == 1 else tr("Delete {n} items").format(n=len(ids)))
-        edit = commands.delete_items(self.workflow, self._with_hidden(ids))
+        edit = commands.delete_items(self.workflow, self.with_hidden(ids))
         self.select(())
         self.execute(edit, text)
 
-    def _with_hidden(self, ids: Iterable[str]) -> tuple[str, ...]:
+    def with_hidden(self, ids: Iterable[str]) -> tuple[str, ...]:
         """The items, and what collapsed groups among them hide: a card stands for all of it."""
         hidden = self.canvas_scene.contents.hidden
         chosen = tuple(ids)
@@ -271,13 +274,13 @@ class Editing(Camera):
     def duplicate_selection(self) -> None:
         """A copy of the selection beside it, selected."""
         if self.selection_items:
-            edit = commands.duplicate(self.workflow, self._with_hidden(self.selection_items))
+            edit = commands.duplicate(self.workflow, self.with_hidden(self.selection_items))
             self.execute(edit, tr("Duplicate"))
             self._chose_new(self._placed(commands.pasted_ids(edit)))
 
     def copy_selection(self) -> bool:
         """To the clipboard, as JSON text. Whether there is something that can stand without the rest."""
-        chosen = self._with_hidden(self.selection_items)
+        chosen = self.with_hidden(self.selection_items)
         if chosen and all(i in self.canvas_scene.line_layer.items for i in chosen):
             self.tell(tr("Edges are copied together with the nodes at their ends: select these too."))
             return False

@@ -90,7 +90,7 @@ class Shaping(Editing):
             return
         one = tr("Delete {name}, join its neighbours").format(name=self.name_of(chosen[0]))
         text = one if len(chosen) == 1 else tr("Delete {n} items, join their neighbours").format(n=len(chosen))
-        edit = commands.delete_and_join(self.workflow, self._with_hidden(chosen))
+        edit = commands.delete_and_join(self.workflow, self.with_hidden(chosen))
         self.select(())
         self.execute(edit, text)
 
@@ -101,7 +101,7 @@ class Shaping(Editing):
     def duplicate_with_edges(self) -> None:
         """A copy of the selection, connected with what the originals are connected with."""
         if self.selection_items:
-            edit = commands.duplicate(self.workflow, self._with_hidden(self.selection_items), keep_outer=True)
+            edit = commands.duplicate(self.workflow, self.with_hidden(self.selection_items), keep_outer=True)
             self.execute(edit, tr("Duplicate with edges"))
             self._chose_new(self._placed(commands.pasted_ids(edit)))
 
@@ -113,9 +113,9 @@ class Shaping(Editing):
 
     def extract_selection(self) -> None:
         """Puts the selected nodes into an embedded sub-workflow."""
-        result = commands.extract(self.workflow, self._with_hidden(self._chosen()))
+        result = commands.extract(self.workflow, self.with_hidden(self._chosen()))
         if isinstance(result, Problem):
-            self.tell(result.message)
+            self.refuse(result)
             return
         self.execute(result[0], tr("Extract to a sub-workflow"))
         self._chose_new((result[1],))

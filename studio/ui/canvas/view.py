@@ -19,6 +19,7 @@ from studio.settings.preferences import Preferences
 from studio.ui.canvas import keys, navigate
 from studio.ui.canvas.difference_marks import DifferenceMarks
 from studio.ui.canvas.gestures import PlaceGesture, Pointer
+from studio.ui.canvas.group_card import GroupCard
 from studio.ui.canvas.motion import Motion
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.overlays import Overlays
@@ -235,6 +236,9 @@ class CanvasView(Pointing):
         node = self.workflow.node(item_id)
         if isinstance(node, SubWorkflowNode) and (node.path or node.embedded):
             self.open_requested.emit(item_id)
+            return
+        if isinstance(self.canvas_scene.items_by_id.get(item_id), GroupCard) and not self.read_only:
+            self.toggle_collapsed()
             return
         if item_id in self.canvas_scene.line_layer.items:
             field = "condition"

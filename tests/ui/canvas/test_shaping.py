@@ -437,3 +437,37 @@ def test_lines_out_of_sight_are_drawn_as_selected_soon(make_canvas: Make) -> Non
     layer.finish()
     assert not any(edge.selected for edge in layer.items.values())
     assert accent.color().name() not in {edge.brush().color().name() for edge in layer.items.values()}
+
+
+def test_a_collapsed_group_is_copied_with_what_it_hides_and_opened_by_a_double_click(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    view.select(("a", "b"))
+    view.toggle_frame()
+    view.toggle_collapsed()
+    group = view.workflow.groups[0]
+    assert group.name == "Frame"
+    card = view.canvas_scene.items_by_id[group.id].rect
+    at = (card.center().x(), card.center().y())
+    press(view, *at)
+    move(view, at[0], at[1] + 160, CTRL)
+    release(view, at[0], at[1] + 160, CTRL)
+    copy = view.workflow.groups[1]
+    assert [view.workflow.node(m).name for m in copy.members] == ["A 2", "B 2"]  # type: ignore[union-attr]
+    left = {m: (view.workflow.places[m].x, view.workflow.places[m].y) for m in copy.members}
+    assert list(left.values()) == [(0, 0), (280, 0)], "the copy stays, the original went"
+    here = view.canvas_scene.items_by_id[group.id].rect.center()
+    double_click(view, here.x(), here.y())
+    assert not isinstance(view.canvas_scene.items_by_id[group.id], GroupCard)
+
+
+def test_extracting_offers_what_makes_it_possible(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    view.select(("b",))
+    view.extract_selection()
+    assert steps(view) == 0
+    assert view._told.button.text() == "Hand its text on through a template"
+    QTest.mouseClick(view._told.button, Qt.MouseButton.LeftButton)
+    assert steps(view) == 1
+    assert {n.kind for n in view.workflow.nodes} == {"agent", "sub_workflow", "template"}
+    undo(view)
+    assert view.workflow == chain()

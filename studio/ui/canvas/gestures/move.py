@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 
 from studio.document.bends import moved_bends
-from studio.document.commands import copy_items, drop_on_edge, make_room, paste_items, take_out
+from studio.document.commands import drop_on_edge, duplicate, make_room, take_out
+from studio.document.copying import BESIDE
 from studio.document.edits import Batch, Edit, SetFields, SetPlaces
 from studio.document.frozen import with_values
 from studio.document.geometry import moved, snapped
@@ -181,9 +182,10 @@ class MoveGesture(Gesture):
     def _copy(self) -> Edit:
         """A copy that stays where the originals were."""
         workflow = self.scene.workflow
-        corner = Place(x=min(x for x, _ in self._start.values()), y=min(y for _, y in self._start.values()))
-        edit = paste_items(workflow, copy_items(workflow, self._ids), corner)
-        return Batch(()) if isinstance(edit, Problem) else edit
+        edit = duplicate(workflow, self.view.with_hidden(self._ids))
+        grown = edit.apply(workflow).workflow.places
+        beside = {i: place for i, place in grown.items() if i not in workflow.places}
+        return Batch((edit, SetPlaces({i: moved(place, -BESIDE, -BESIDE) for i, place in beside.items()})))
 
     def _frame_edits(self) -> Iterable[Edit]:
         """Nodes that were dragged into a frame join it, those dragged out leave it; groups of patterns keep theirs."""
