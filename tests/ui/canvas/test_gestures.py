@@ -285,6 +285,24 @@ def test_dragging_far_out_moves_items_on_release(make_canvas: Make) -> None:
     assert view.canvas_scene.items_by_id["n0"].pos() == QPointF(0, 0)
 
 
+def test_zooming_in_while_something_is_dragged_far_out_shows_it_under_the_pointer(make_canvas: Make) -> None:
+    view = make_canvas(large(60))
+    view.set_zoom(0.2)
+    view.look_at(QPointF(600, 500))
+    press(view, 100, 30)
+    move(view, 500, 430)
+    at = QPointF(view.mapFromScene(QPointF(500, 430)))
+    view.set_zoom(1.0, at)
+    assert view.level == Level.NEAR
+    move(view, 500, 430)
+    item = view.canvas_scene.items_by_id["n0"]
+    assert (item.pos() - QPointF(400, 400)).manhattanLength() <= 16
+    key(view, K.Key_Escape)
+    assert item.pos() == QPointF(0, 0)
+    view.set_zoom(0.2)
+    assert view.far.pick(QPointF(100, 30)) == "n0"
+
+
 def test_ctrl_leaves_a_copy_behind(make_canvas: Make) -> None:
     view = make_canvas(small())
     press(view, 100, 45)

@@ -99,7 +99,20 @@ class MoveGesture(Gesture):
         self._move_to(wanted)
         self._light_line(at)
 
+    def _come_near(self) -> None:
+        """The view was zoomed in while it drags: from now on the items move, no longer the far picture."""
+        self._far = False
+        self.view.far.shift(0.0, 0.0)
+        self.view.far.end_shift()
+        self._guides = Guides(self.view, self._ids)
+        self._shift = QPointF()
+        if len(self._ids) <= LIFTED:
+            for item_id in self._ids:
+                self.scene.items_by_id[item_id].mark("lifted", True)
+
     def _move_to(self, shift: QPointF) -> None:
+        if self._far and self.view.level != Level.FAR:
+            self._come_near()
         step = shift - self._shift
         if step.isNull():
             return
