@@ -18,6 +18,7 @@ from studio.ui.canvas.levels import Level
 from studio.ui.canvas.routing import End, Points
 from studio.ui.canvas.run_marks import Lines, line_states
 from studio.ui.canvas.slices import PIECE, at_once
+from studio.ui.canvas.spans import Box, Spans
 from studio.ui.canvas.ways import Ways, across
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ MOVED_BY_HAND = 40
 """When more items move at once, lines that only pass by are not looked at again: all is new then."""
 MANY_LINES = 1000
 """In a drawing with more lines, those that only pass by what moved are looked at again a little later."""
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
+PASSING = 48
+"""Up to this many lines that only pass what grew are led around it at once."""
 
 
 class LineLayer:
@@ -53,6 +54,7 @@ class LineLayer:
         self.cases: dict[str, int] = {}
         """Numbers of the cases of switches, by id of their lines."""
         self._ways = Ways(scene.look)
+        self._spans = Spans(self._span_of)
         self._todo: deque[str] = deque()
         self._repaint: deque[str] = deque()
         self._timer = QTimer(scene)
@@ -80,6 +82,7 @@ class LineLayer:
         self._states = {}
         self._relabelled.clear()
         self._ways.clear_all()
+        self._spans.clear()
         self._todo.clear()
         self._repaint.clear()
 
@@ -118,6 +121,7 @@ class LineLayer:
         else:
             item.revive(line)
         self.drawn[line.id] = item
+        self._spans.spoil((line.id,))
         self._scene.addItem(item)
         self._link(line)
 
@@ -131,6 +135,7 @@ class LineLayer:
             self._scene.removeItem(item)
             self._unlink(item)
             self._ways.tracks.pop(line_id, None)
+            self._spans.spoil((line_id,))
             self.touched.add(line_id)
             self._relabelled.add(line_id)
             if len(line_ids) > AT_ONCE:
@@ -219,10 +224,12 @@ class LineLayer:
             if item is None or isinstance(item, NoteItem):
                 self._ways.drop(item_id)
                 continue
-            rect = item.rect
-            self._ways.put(item_id, rect, area=isinstance(item, FrameItem))
-            wanted.update(self._at.get(item_id, ()))
-            boxes.append((rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16))
+            rect, area = item.rect, isinstance(item, FrameItem)
+            before = self._ways.put(item_id, rect, area=area)
+            own, grown = self._at.get(item_id, ()), _strip(before, rect) if before is not None else None
+            wanted.update(own if grown is None else (i for i in own if self._depends(i)))
+            if grown is not None or before != rect:
+                boxes.append(_around(grown if grown is not None else rect))
         if len(boxes) > MOVED_BY_HAND:
             still: set[str] = set()
             for number, line_id in enumerate(wanted - fresh):
@@ -231,40 +238,56 @@ class LineLayer:
                 if self._moved_as_one(line_id):
                     still.add(line_id)
             wanted -= still
-        elif boxes and len(self.drawn) > MANY_LINES and len(boxes) > 1:
-            self._scene.marking.add(self._reroute_passing(boxes))
         elif boxes:
-            wanted.update(i for i, edge in self.drawn.items() if _crosses(edge.span, boxes))
-            wanted |= self._ways.tracks.keys()
+            wanted |= self._passing(boxes)
         yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
 
-    def _reroute_passing(self, boxes: Sequence[Box]) -> Iterator[None]:
-        """Leads lines that only pass these boxes around them, in pieces: cards of a run grow many times a second."""
-        found = []
-        for number, line_id in enumerate(list(self.drawn)):
-            if number % PIECE == 0:
-                yield
-            edge = self.drawn.get(line_id)
-            if edge is not None and _crosses(edge.span, boxes):
-                found.append(line_id)
-        yield from self._route_all(found)
-        self.labels.place(i for i in found if i in self.drawn)
+    def _passing(self, boxes: Sequence[Box]) -> set[str]:
+        """The lines that pass these boxes and those that lead back; many of a large drawing follow in pieces."""
+        found = self._spans.crossing(boxes) | self._ways.tracks.keys()
+        if len(self.drawn) > MANY_LINES and len(found) > PASSING:
+            self._scene.marking.add(self._reroute(found))
+            return set()
+        return found
+
+    def _reroute(self, line_ids: Iterable[str]) -> Iterator[None]:
+        """Routes these in pieces: cards of a run grow many times a second."""
+        for line_id in list(line_ids):
+            self._route(line_id)
+            self.touched.add(line_id)
+            yield
+        self.labels.place(i for i in line_ids if i in self.drawn)
+
+    def _depends(self, line_id: str) -> bool:
+        """Whether a line of a card that only became longer or shorter may run elsewhere: its ends are, or it leads
+        around the card."""
+        edge = self.drawn.get(line_id)
+        if edge is None:
+            return False
+        return edge.line.source == edge.line.target or line_id in self._ways.tracks or self._shift_of(edge) != (0, 0)
 
     def _moved_as_one(self, line_id: str) -> bool:
         """Moves a line whose ends moved alike along as it is; returns whether that is so."""
         edge = self.drawn.get(line_id)
-        if edge is None:
+        shift = self._shift_of(edge) if edge is not None else None
+        if edge is None or shift is None:
             return False
-        start, end = self._ends(edge.line)
-        points = edge.points
-        first, last = self._ways.tips(start, end)
-        x, y = first[0] - points[0][0], first[1] - points[0][1]
-        if abs(last[0] - points[-1][0] - x) > 0.01 or abs(last[1] - points[-1][1] - y) > 0.01:
-            return False
-        if x or y:
-            edge.shift(x, y)
+        if shift != (0, 0):
+            edge.shift(*shift)
+            self._spans.spoil((line_id,))
             self.touched.add(line_id)
         return True
+
+    def _shift_of(self, edge: EdgeItem) -> tuple[float, float] | None:
+        """How far both ends of a line are from where it was led; None: not equally far."""
+        first, last = self._ways.tips(*self._ends(edge.line))
+        (ax, ay), (bx, by) = edge.ends_at
+        x, y = first[0] - ax, first[1] - ay
+        return (x, y) if abs(last[0] - bx - x) <= 0.01 and abs(last[1] - by - y) <= 0.01 else None
+
+    def _span_of(self, line_id: str) -> Box | None:
+        edge = self.drawn.get(line_id)
+        return edge.span if edge is not None else None
 
     def _route_all(self, line_ids: list[str]) -> Iterator[None]:
         self.touched.update(line_ids)
@@ -322,6 +345,7 @@ class LineLayer:
 
     def _plain(self, line_id: str) -> None:
         edge = self.drawn.get(line_id)
+        self._spans.spoil((line_id,))
         if edge is not None and not self._bent(edge, *self._ends(edge.line)):
             edge.set_points(self._ways.plain(*self._ends(edge.line)))
 
@@ -337,6 +361,7 @@ class LineLayer:
         edge = self.items[line_id]
         ends = self._ends(edge.line)
         edge.set_points(self._ways.through(*ends, bends) if bends else self._ways.plain(*ends), bends)
+        self._spans.spoil((line_id,))
         self.labels.put(line_id)
 
     def _route(self, line_id: str) -> None:
@@ -346,6 +371,7 @@ class LineLayer:
         line = edge.line
         start, end = self._ends(line)
         self._ways.tracks.pop(line_id, None)
+        self._spans.spoil((line_id,))
         if self._bent(edge, start, end):
             return
         if line.source == line.target:
@@ -363,6 +389,7 @@ class LineLayer:
             edge = self.drawn[line_id]
             if line.source in ids and line.target in ids:
                 edge.shift(dx, dy)
+                self._spans.spoil((line_id,))
                 self.labels.shift(line_id, dx, dy)
             else:
                 self._plain(line_id)
@@ -436,9 +463,17 @@ def _differ(before: LineState | None, now: LineState | None) -> bool:
     return before is not now and before != now
 
 
-def _crosses(span: Box, boxes: Sequence[Box]) -> bool:
-    left, top, right, bottom = span
-    return any(box[0] <= right and box[2] >= left and box[1] <= bottom and box[3] >= top for box in boxes)
+def _around(rect: QRectF) -> Box:
+    """A rectangle with the room that lines keep from it."""
+    return (rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16)
+
+
+def _strip(before: QRectF, now: QRectF) -> QRectF | None:
+    """What a rectangle gained or lost at its bottom; None: more of it changed, or nothing."""
+    if before == now or before.topLeft() != now.topLeft() or before.width() != now.width():
+        return None
+    top, bottom = sorted((before.bottom(), now.bottom()))
+    return QRectF(now.left(), top, now.width(), bottom - top)
 
 
 def _touch(span: Box, view: Box) -> bool:

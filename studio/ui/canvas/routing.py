@@ -55,13 +55,15 @@ class Blocks:
         self._cells: dict[tuple[int, int], dict[str, Box]] = {}
         self._boxes: dict[str, Box] = {}
 
-    def put(self, item_id: str, rect: QRectF) -> None:
-        """Puts a box in, or moves it."""
+    def put(self, item_id: str, rect: QRectF) -> QRectF | None:
+        """Puts a box in, or moves it; returns where it was before."""
+        before = self._boxes.get(item_id)
         self.drop(item_id)
         box = (item_id, rect.left(), rect.top(), rect.right(), rect.bottom())
         self._boxes[item_id] = box
         for cell in self._over(*box[1:]):
             self._cells.setdefault(cell, {})[item_id] = box
+        return QRectF(QPointF(*before[1:3]), QPointF(*before[3:])) if before is not None else None
 
     def drop(self, item_id: str) -> None:
         """Takes a box out, if it is there."""

@@ -61,9 +61,11 @@ class Ways:
         self._areas.clear_all()
         self.tracks.clear()
 
-    def put(self, item_id: str, rect: QRectF, *, area: bool) -> None:
-        """Puts in what lines go around, or moves it; an area is only passed by lines that lead back."""
-        (self._areas if area else self._blocks).put(item_id, box_of(rect, down=self._look.down))
+    def put(self, item_id: str, rect: QRectF, *, area: bool) -> QRectF | None:
+        """Puts in what lines go around, or moves it; an area is only passed by lines that lead back. Returns where it
+        was before."""
+        before = (self._areas if area else self._blocks).put(item_id, box_of(rect, down=self._look.down))
+        return box_of(before, down=self._look.down) if before is not None else None
 
     def drop(self, item_id: str) -> None:
         """Takes it out."""

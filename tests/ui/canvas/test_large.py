@@ -11,7 +11,7 @@ from studio.bridge.run_views import NodeView, RunUpdate
 from studio.document.commands import delete_items
 from studio.document.edits import SetPlaces
 from studio.document.geometry import moved
-from studio.document.model import Workflow
+from studio.document.model import DirectEdge, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.far import FarPicture
 from studio.ui.canvas.gestures import MoveGesture, Pointer
@@ -217,18 +217,33 @@ def test_slices_that_fail_are_not_tried_again() -> None:
 
 
 def test_lines_that_pass_a_growing_card_are_led_around_it_soon(make_canvas: Make, qtbot: QtBot) -> None:
-    view = make_canvas(large(1200))
+    drawing = large(1200)
+    over = [
+        DirectEdge(id=f"over{i}_{far}", source=f"n{i}", target=f"n{i + far}")
+        for i in range(0, 370, 10)
+        for far in (31, 41)
+    ]
+    back = DirectEdge(id="back", source="n59", target="n29")
+    view = make_canvas(drawing.model_copy(update={"edges": (*drawing.edges, *over, back)}))
     view.motion = False
     scene, run = view.canvas_scene, view.workspace.run  # type: ignore[union-attr]
+    layer = scene.line_layer
     view.set_zoom(1.0)
-    scene.line_layer.finish()
+    layer.finish()
     assert isinstance(run, FakeRun)
-    ids = [f"n{i}" for i in range(0, 100, 10)]
-    for item_id in ids:
-        run.nodes[item_id] = NodeView(item_id, "done", 1, seconds=1.0)
-    run.updated.emit(RunUpdate(nodes=frozenset(ids)))
-    scene.flush()
-    assert scene.marking.busy
-    qtbot.waitUntil(lambda: not scene.marking.busy)
-    scene.line_layer.finish()
+    for count, status in ((10, "done"), (10, "queued"), (37, "done")):  # with a footer, without, with one
+        ids = ["n59", *(f"n{i}" for i in range(10, 10 * count + 10, 10))]
+        before = {i: edge.points for i, edge in layer.items.items()}
+        for item_id in ids:
+            run.nodes[item_id] = NodeView(item_id, status, 1, seconds=1.0)  # type: ignore[arg-type]
+        run.updated.emit(RunUpdate(nodes=frozenset(ids)))
+        scene.flush()
+        assert scene.marking.busy == (count > 10), "many in pieces"
+        qtbot.waitUntil(lambda: not scene.marking.busy)
+        layer.finish()
+        found = {i: edge.points for i, edge in layer.items.items()}
+        assert {i for i in found if found[i] != before[i]} >= {"over10_31", "back"}
+        for line_id in layer.items:
+            layer._route(line_id)
+        assert found == {i: edge.points for i, edge in layer.items.items()}
     check_canvas(view)
