@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QEasingCurve, QPointF, QRect, QRectF, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPixmapCache, QResizeEvent, QTransform
+from PySide6.QtGui import QPainter, QPaintEvent, QPixmapCache, QRegion, QResizeEvent, QTransform
 from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
 from studio.ui.canvas.dots import draw_dots
@@ -63,8 +63,12 @@ class Camera(QGraphicsView):
         self.canvas_scene.bulk_changed.connect(self._on_scene_bulk_changed)
         self.canvas_scene.refreshed.connect(self._on_scene_refreshed)
         self.canvas_scene.touched.connect(self._on_scene_touched)
-        self.canvas_scene.selected.connect(self.far.select)
+        self.canvas_scene.selected.connect(self._on_scene_selected)
         self._touched: set[str] | None = None
+        self._changed: QRegion | None = None
+        """Where the far picture looks another way than before; None: everywhere."""
+        self._whole = False
+        """Other things are selected: that is everywhere."""
         self.canvas_scene.foresee = self.far.foresee
         self.canvas_scene.absorb = self.far.absorb
         self.canvas_scene.foreseen.connect(self.viewport().update)
@@ -226,17 +230,35 @@ class Camera(QGraphicsView):
 
     def _on_scroll_bar_value_changed(self) -> None:
         self._see()
+        if self.level == Level.FAR:
+            self.viewport().update()
 
     def _on_scene_bulk_changed(self, count: int) -> None:
         self._choose_mode(count)
 
     def _choose_mode(self, count: int = 0) -> None:
-        many = self.level == Level.FAR or count > MANY
-        self.setViewportUpdateMode(_MODE.BoundingRectViewportUpdate if many else _MODE.MinimalViewportUpdate)
+        if self.level == Level.FAR:
+            mode = _MODE.NoViewportUpdate  # items are not painted there: what they do is no reason to paint
+        else:
+            mode = _MODE.BoundingRectViewportUpdate if count > MANY else _MODE.MinimalViewportUpdate
+        self.setViewportUpdateMode(mode)
 
     def _on_scene_touched(self, ids: set[str] | None) -> None:
         self._touched = ids
+        if self.level == Level.FAR and ids is not None and not self._whole:
+            self._changed = self.far.changed(ids, self.viewportTransform())
         self.far.spoil(ids)
+
+    def _on_scene_selected(self, ids: frozenset[str]) -> None:
+        self._whole |= self.far.select(ids)
+
+    def _update_far(self) -> None:
+        """Has the far picture painted again, only where it changed if that is known."""
+        region, self._changed, self._whole = self._changed, None, False
+        if region is None:
+            self.viewport().update()
+        elif not region.isEmpty():
+            self.viewport().update(region)
 
     def _on_scene_refreshed(self, moved: bool) -> None:
         if moved:
@@ -244,7 +266,7 @@ class Camera(QGraphicsView):
             if not self.sceneRect().contains(bounds):
                 self.setSceneRect(self.sceneRect().united(bounds))
         if self.level == Level.FAR:
-            self.viewport().update()
+            self._update_far()
 
     def _on_theme_changed(self) -> None:
         self.canvas_scene.refresh_look()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
@@ -138,6 +138,9 @@ class DifferenceItem(QGraphicsItem):
 class DifferenceMarks(QObject):
     """Keeps one :class:`DifferenceItem` in a scene while something is compared."""
 
+    marked = Signal()
+    """Other marks are shown: the far picture, which no item has painted, must be."""
+
     def __init__(self, scene: CanvasScene) -> None:
         super().__init__(scene)
         self._scene = scene
@@ -216,6 +219,7 @@ class DifferenceMarks(QObject):
         yield
         if self._item is not None:
             self._item.show_marks(rects, names, routes)
+            self.marked.emit()
 
     def _ghosts_of(self, found: Difference, gone: frozenset[str]) -> _Ghosts:
         """What is gone does not change while the same two documents are compared."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QRegion, QTransform
 
 from studio.document.changes import ChangeSet
 from studio.document.model import Workflow
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 NOTCH = 28.0
 PARKED = 2
 """So many pictures of documents before large deletions are kept."""
+REACH = 3
+"""Pixels that strokes go beyond their shape."""
+FEW = 100
+"""Of up to so many changed items and lines the places are painted again, of more everything."""
 WIDE_UP_TO = 400
 """More selected cards than these get a border of one pixel."""
 _NONE: frozenset[str] = frozenset()
@@ -103,11 +107,28 @@ class FarPicture:
             else:
                 lists.drop(item_id)
 
-    def select(self, ids: frozenset[str]) -> None:
-        """Shows these as selected."""
-        if ids != self._selected:
-            self._selected = ids
-            self._marked = None
+    def changed(self, touched: Set[str], transform: QTransform) -> QRegion | None:
+        """Takes over a few changes; returns where the viewport looks another way, None: everywhere."""
+        if len(touched) > FEW or self._stale is None or self._scene.later.busy or self._drag is not None:
+            return None
+        before = {i: self._lists.look_of(i) for i in touched}
+        self.spoil(touched)
+        self.refresh()
+        region = QRegion()
+        for item_id, old in before.items():
+            now = self._lists.look_of(item_id)
+            if now != old:
+                for shape, *_ in (old, now):
+                    if shape is not None:
+                        region += transform.mapRect(shape).toAlignedRect().adjusted(-REACH, -REACH, REACH, REACH)
+        return region
+
+    def select(self, ids: frozenset[str]) -> bool:
+        """Shows these as selected; returns whether they are others than before."""
+        if ids == self._selected:
+            return False
+        self._selected, self._marked = ids, None
+        return True
 
     # ---- large changes
 

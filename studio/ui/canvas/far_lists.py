@@ -49,6 +49,18 @@ class FarLists:
         elif self.lines.pop(item_id, None) is not None:
             _take_out(self.strokes, item_id)
 
+    def look_of(self, item_id: str) -> tuple[QRectF | None, str, str, Shift]:
+        """Everything that decides how one item or line looks: the rectangle around it, its colours, and where a line
+        rises. The rectangle is none if it is not there."""
+        rect = self.rects.get(item_id)
+        if rect is not None:
+            return QRectF(rect), _token(self.cards, item_id), _token(self.notches, item_id), (0.0, 0.0)
+        line = self.lines.get(item_id)
+        if line is None:
+            return None, "", "", (0.0, 0.0)
+        around = QRectF(line.p1(), line.p2()).normalized()
+        return around, _token(self.strokes, item_id), "", (line.dx(), line.dy())
+
     def without(self, gone: frozenset[str] | set[str]) -> FarLists:
         """The same without some; it shares nothing that moves with this one."""
         left = FarLists(
@@ -133,3 +145,7 @@ def _take_out(tables: dict[str, dict[str, QRectF]] | dict[str, dict[str, QLineF]
     for table in tables.values():
         if table.pop(item_id, None) is not None:
             return
+
+
+def _token(tables: Mapping[str, Mapping[str, object]], item_id: str) -> str:
+    return next((token for token, table in tables.items() if item_id in table), "")

@@ -31,6 +31,8 @@ MOVED_BY_HAND = 40
 """When more items move at once, lines that only pass by are not looked at again: all is new then."""
 MANY_LINES = 1000
 """In a drawing with more lines, those that only pass by what moved are looked at again a little later."""
+LEAST_BEHIND = 400
+"""Up to this many lines that moved are looked up at once."""
 PASSING = 48
 """Up to this many lines that only pass what grew are led around it at once."""
 
@@ -238,6 +240,8 @@ class LineLayer:
                 if self._moved_as_one(line_id):
                     still.add(line_id)
             wanted -= still
+        elif boxes and self._spans.behind > LEAST_BEHIND:
+            self._scene.marking.add(self._reroute_passing(boxes))
         elif boxes:
             wanted |= self._passing(boxes)
         yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
@@ -249,6 +253,13 @@ class LineLayer:
             self._scene.marking.add(self._reroute(found))
             return set()
         return found
+
+    def _reroute_passing(self, boxes: Sequence[Box]) -> Iterator[None]:
+        """The same in pieces, after a change of thousands of lines of which it is not known yet where they are."""
+        while self._spans.behind:
+            self._spans.refresh(PIECE)
+            yield
+        yield from self._reroute(self._passing(boxes))
 
     def _reroute(self, line_ids: Iterable[str]) -> Iterator[None]:
         """Routes these in pieces: cards of a run grow many times a second."""
@@ -315,6 +326,7 @@ class LineLayer:
             self._route(self._todo.popleft())
         while self._repaint:
             self._redraw(self._repaint.popleft())
+        self._spans.refresh(self._spans.behind)
         self.labels.place()
 
     def _on_timer_timeout(self) -> None:
@@ -327,7 +339,9 @@ class LineLayer:
             self._redraw(self._repaint.popleft())
         if routed and not self._todo:
             self.labels.place()
-        if not self._todo and not self._repaint:
+        while self._spans.behind and not self._todo and clock.elapsed() < SLICE_MS:
+            self._spans.refresh(PIECE)
+        if not self._todo and not self._repaint and not self._spans.behind:
             self._timer.stop()
 
     def _redraw(self, line_id: str) -> None:

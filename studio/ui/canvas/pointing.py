@@ -115,6 +115,7 @@ class Pointing(Shaping):
         self.viewport().unsetCursor()
         if gesture is not None:
             gesture.finish(at)
+            self.touch_far()
 
     def cancel_gesture(self) -> bool:
         """Ends the gesture without a trace; returns whether there was one."""
@@ -125,6 +126,7 @@ class Pointing(Shaping):
             return False
         self.viewport().unsetCursor()
         gesture.cancel()
+        self.touch_far()
         return True
 
     def _watch_edges(self, at: Pointer) -> None:

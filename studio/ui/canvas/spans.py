@@ -11,12 +11,11 @@ Box = tuple[float, float, float, float]
 CELL = 640.0
 LONG = 32
 """A line over more cells than this is asked about each time; few are."""
-AT_ONCE = 128
-"""Up to so many lines that moved are put in when somebody asks; more are asked about one by one until they are in."""
 
 
 class Spans:
-    """The boxes around lines, by id. What moved is told with :meth:`spoil`, and put in when it is asked for."""
+    """The boxes around lines, by id. What moved is told with :meth:`spoil`, and put in by :meth:`refresh`, at the
+    latest when somebody asks."""
 
     def __init__(self, span_of: Callable[[str], Box | None]) -> None:
         self._span_of = span_of
@@ -47,11 +46,10 @@ class Spans:
 
     def crossing(self, boxes: Sequence[Box]) -> set[str]:
         """The lines whose boxes touch one of these."""
-        if len(self._stale) <= AT_ONCE:
-            self.refresh(AT_ONCE)
+        self.refresh(len(self._stale))
         found: set[str] = set()
         for box in boxes:
-            near = self._stale | self._long
+            near = set(self._long)
             for cell in _cells(box):
                 near |= self._cells.get(cell, set())
             found |= {i for i in near - found if (span := self._span_of(i)) is not None and _touch(span, box)}

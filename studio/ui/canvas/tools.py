@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHideEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QFontMetrics, QHideEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
-from studio.ui.paint import draw_glyph, draw_shadow, ink
+from studio.ui.paint import Ink, draw_glyph, draw_shadow, ink
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.sources import counted
@@ -142,6 +142,10 @@ class Minimap(FloatingBox):
         self._seen = QRectF()
         self._grabbed: QPointF | None = None
         """While the view is dragged: from the pointer to the middle of the view, in scene coordinates."""
+        self._picture: QPixmap | None = None
+        """The rectangles as they are painted; None: to be painted again. The canvas below changes more often."""
+        self._look: tuple[object, ...] = ()
+        """What the picture was painted with."""
 
     def show_world(self, rects: Mapping[str, QRectF]) -> None:
         """Where everything is, by id, in scene coordinates."""
@@ -149,13 +153,16 @@ class Minimap(FloatingBox):
         for rect in rects.values():
             around = around.united(rect)
         self._rects, self._around = dict(rects), around
-        self._grown = {}
+        self._grown, self._picture = {}, None
         self.show_seen(self._seen)
 
     def follow(self, rects: Mapping[str, QRectF | None]) -> None:
         """Where some things are now; None: it is gone. What is around everything only grows until all is shown
         again."""
         for item_id, rect in rects.items():
+            if self._rects.get(item_id) == rect:
+                continue
+            self._picture = None
             self._grown.pop(item_id, None)
             if rect is None:
                 self._rects.pop(item_id, None)
@@ -166,15 +173,19 @@ class Minimap(FloatingBox):
 
     def show_chosen(self, chosen: Iterable[str], plain: str) -> None:
         """What of it is selected, and the colour token of the rest."""
+        shown = (self._chosen, self._plain)
         self._chosen, self._plain = tuple(chosen), plain
-        self.update()
+        if shown != (self._chosen, self._plain):
+            self._picture = None
+            self.update()
 
     def show_seen(self, seen: QRectF) -> None:
         """What the view shows, in scene coordinates."""
-        self._seen = seen
-        if self._grabbed is None:  # under a pressed pointer the map keeps still, or the view would run away from it
-            self._world = seen.united(self._around)
-        self.update()
+        # Under a pressed pointer the map keeps still, or the view would run away from it.
+        world = self._world if self._grabbed is not None else seen.united(self._around)
+        if self._picture is None or (seen, world) != (self._seen, self._world):
+            self._seen, self._world = seen, world
+            self.update()
 
     def _scale(self) -> tuple[float, float, float]:
         inner = self.box.adjusted(7, 7, -7, -7)
@@ -188,8 +199,25 @@ class Minimap(FloatingBox):
     def paint_inside(self, painter: QPainter) -> None:
         tools = ink(self.theme)
         scale, x, y = self._scale()
+        look = (scale, x, y, tools, self.devicePixelRatioF())
+        if self._picture is None or self._look != look:
+            self._picture, self._look = self._painted(tools, scale, x, y), look
+        painter.drawPixmap(0, 0, self._picture)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(tools.pen("accent", 1.25))
+        seen = self._seen
+        view = QRectF(seen.x() * scale + x, seen.y() * scale + y, seen.width() * scale, seen.height() * scale)
+        painter.drawRoundedRect(view.intersected(self.box.adjusted(4, 4, -4, -4)), 2, 2)
+
+    def _painted(self, tools: Ink, scale: float, x: float, y: float) -> QPixmap:
+        """The rectangles alone: scene coordinates times ``scale``, moved by ``x`` and ``y``."""
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.save()
         painter.translate(x, y)
         painter.scale(scale, scale)
         shown = self._visible(2 / scale)
@@ -201,12 +229,8 @@ class Minimap(FloatingBox):
                 continue
             for rect in rects:
                 painter.drawRoundedRect(rect, 2 / scale, 2 / scale)
-        painter.restore()
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(tools.pen("accent", 1.25))
-        seen = self._seen
-        view = QRectF(seen.x() * scale + x, seen.y() * scale + y, seen.width() * scale, seen.height() * scale)
-        painter.drawRoundedRect(view.intersected(self.box.adjusted(4, 4, -4, -4)), 2, 2)
+        painter.end()
+        return picture
 
     def _visible(self, least: float) -> dict[str, QRectF]:
         """The rectangles, none smaller than ``least``: in a large drawing they would be too small to be seen."""

@@ -62,6 +62,7 @@ class CanvasView(Pointing):
         self.overlays.zoom.minimap_toggled.connect(self.minimap_toggled)
         self.prompts = Prompts(self)
         self.difference = DifferenceMarks(self.canvas_scene)
+        self.difference.marked.connect(self.touch_far)
         self._motion = Motion(self.canvas_scene)
         self.canvas_scene.about_to_clear.connect(self._on_scene_about_to_clear)
         self.canvas_scene.messages_arrived.connect(self._on_scene_messages_arrived)

@@ -97,6 +97,12 @@ class OutlineModel(QAbstractItemModel):
             under = self._entries[number].children
             self.dataChanged.emit(self._index(under[0]), self._index(under[-1]))
 
+    def touch_items(self, ids: Iterable[str]) -> None:
+        """The marks of these changed."""
+        for index in map(self.index_of, ids):
+            if index.isValid():
+                self.dataChanged.emit(index, index)
+
     def parents(self) -> Iterator[int]:
         """Numbers of the rows that have rows under them."""
         return (number for number, entry in enumerate(self._entries) if entry.children)

@@ -54,6 +54,8 @@ class OutlinePanel(QWidget):
         self._shown: Workflow | None = None
         """The document whose rows are in the tree."""
         self._asked: _Found | None = None
+        self._marked: set[str] | None = set()
+        """Items of which a run changed the marks; None: any may have others."""
         self._following = False
         """The tree shows the selection: its own change is not a click."""
         self.model = OutlineModel(self._marks, self)
@@ -118,10 +120,17 @@ class OutlinePanel(QWidget):
             self._schedule()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        if update.nodes or update.everything:
+        if update.everything or self._marked is None:
             self._schedule()
+        elif update.nodes:
+            self._marked |= update.nodes
+            self._start()
 
     def _schedule(self) -> None:
+        self._marked = None
+        self._start()
+
+    def _start(self) -> None:
         if not self._timer.isActive():
             workspace = self._workspace
             large = workspace is not None and len(workspace.document.workflow.nodes) > MANY
@@ -132,10 +141,14 @@ class OutlinePanel(QWidget):
     def refresh(self) -> None:
         """Shows the document, run and problems of now; by itself within a frame, a large document a little later."""
         self._timer.stop()
+        marked, self._marked = self._marked, set()
         workspace = self._workspace
         workflow = workspace.document.workflow if workspace is not None else None
         if workflow is self._shown:
             # Marks alone changed: they are asked for when a row is painted, and the selection stays where it is.
+            if marked:
+                self.model.touch_items(marked)
+                return
             if workflow is not None and len(workflow.nodes) > MANY:
                 self.tree.viewport().update()
                 return

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -19,8 +19,6 @@ class ActionSet(QObject):
     """One QAction per entry that has a function. Actions with ``canvas`` keys are given to the widgets named by
     :meth:`add_canvas_widget`, the others to the window."""
 
-    updated = Signal()
-
     def __init__(
         self, theme: Theme, actions: Sequence[Action], functions: Mapping[str, Callable[[], None]], window: QWidget
     ) -> None:
@@ -30,6 +28,8 @@ class ActionSet(QObject):
         self._reasons: dict[str, str] = {}
         self._keys: dict[str, tuple[str, ...]] = {}
         """Keys in place of an entry's own."""
+        self._shown: Situation | None = None
+        """The situation that the actions show; None: whatever it is, they have to be looked at."""
         for entry in self._entries.values():
             action = self._made(theme, entry)
             action.triggered.connect(_call(functions[entry.id]))
@@ -53,6 +53,7 @@ class ActionSet(QObject):
 
     def set_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
         """Gives actions other keys than those of the list; the others get their own back."""
+        self._shown = None
         before, self._keys = self._keys, {i: keys for i, keys in chosen.items() if i in self._entries}
         for action_id in before.keys() | self._keys.keys():
             self._actions[action_id].setShortcuts([QKeySequence(k) for k in self._all_keys(action_id)])
@@ -76,6 +77,12 @@ class ActionSet(QObject):
     def update(self, now: Situation) -> None:
         """Enables, names and checks every action for this situation."""
         for entry in self._entries.values():
+            if entry.checkable:  # one that was clicked may show another mark than it should
+                self._actions[entry.id].setChecked(entry.id in now.checked)
+        if now == self._shown:
+            return  # a run says many times a second that something happened
+        self._shown = now
+        for entry in self._entries.values():
             action = self._actions[entry.id]
             reason = entry.why_not(now)
             text = tr(entry.text_now(now)) if entry.text_now else tr(entry.text)
@@ -89,9 +96,6 @@ class ActionSet(QObject):
             hint = tip(tooltip(tr(entry.hint) or text, keys[0] if keys else "", reason))
             if action.toolTip() != hint:
                 action.setToolTip(hint)
-            if entry.checkable:
-                action.setChecked(entry.id in now.checked)
-        self.updated.emit()
 
     def _made(self, theme: Theme, entry: Action) -> QAction:
         action = QAction(tr(entry.text), self)

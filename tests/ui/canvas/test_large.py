@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainter, QRegion, QTransform
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import NodeView, RunUpdate
 from studio.document.commands import delete_items
@@ -245,5 +246,50 @@ def test_lines_that_pass_a_growing_card_are_led_around_it_soon(make_canvas: Make
         assert {i for i in found if found[i] != before[i]} >= {"over10_31", "back"}
         for line_id in layer.items:
             layer._route(line_id)
+        layer.finish()
         assert found == {i: edge.points for i, edge in layer.items.items()}
     check_canvas(view)
+
+
+def test_a_run_has_only_the_places_painted_that_look_another_way(
+    view: CanvasView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view.set_zoom(0.29)
+    view.select(("n3", "e4"))
+    asked: list[QRegion | None] = []
+    changed = view.far.changed
+
+    def recorded(touched: Set[str], transform: QTransform) -> QRegion | None:
+        asked.append(changed(touched, transform))
+        return asked[-1]
+
+    monkeypatch.setattr(view.far, "changed", recorded)
+    run, scene, viewport = view.workspace.run, view.canvas_scene, view.viewport()  # type: ignore[union-attr]
+    scene.shows_problems = False  # they come when they come
+    run.updated.emit(RunUpdate(everything=True))
+    scene.flush()
+    asked.clear()
+    shown = viewport.grab().toImage()
+    for ids, status in ((("n1", "n3", "n44"), "running"), (("n3", "n44"), "done"), (("n1",), "idle")):
+        for item_id in ids:
+            run.nodes[item_id] = NodeView(item_id, status, 1, seconds=1.0)  # type: ignore[arg-type]
+        run.updated.emit(RunUpdate(nodes=frozenset(ids)))
+        scene.flush()
+        region = asked.pop()
+        assert region is not None
+        assert not asked
+        assert sum(r.width() * r.height() for r in region) < viewport.width() * viewport.height() / 20
+        after = viewport.grab().toImage()
+        assert after != shown
+        painter = QPainter(shown)
+        for rect in region:
+            painter.drawImage(rect, after, rect)
+        painter.end()
+        assert shown == after, f"{status}: something else looks another way"
+    run.updated.emit(RunUpdate(nodes=frozenset({"n3"})))
+    scene.flush()
+    region = asked.pop()
+    assert region is not None
+    assert region.isEmpty(), "nothing changed"
+    view.workspace.selection.select(("n7",))  # type: ignore[union-attr]
+    assert view._changed is None, "another selection is shown everywhere"
