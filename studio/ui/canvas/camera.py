@@ -60,19 +60,23 @@ class Camera(QGraphicsView):
         self.setAcceptDrops(False)  # the window takes what is dropped, and knows what it is for
         self.horizontalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
-        self.canvas_scene.bulk_changed.connect(self._on_scene_bulk_changed)
-        self.canvas_scene.refreshed.connect(self._on_scene_refreshed)
-        self.canvas_scene.touched.connect(self._on_scene_touched)
-        self.canvas_scene.selected.connect(self._on_scene_selected)
         self._touched: set[str] | None = None
         self._changed: QRegion | None = None
         """Where the far picture looks another way than before; None: everywhere."""
         self._whole = False
         """Other things are selected: that is everywhere."""
-        self.canvas_scene.foresee = self.far.foresee
-        self.canvas_scene.absorb = self.far.absorb
-        self.canvas_scene.foreseen.connect(self.viewport().update)
+        self._follow_scene()
         theme.changed.connect(self._on_theme_changed)
+
+    def _follow_scene(self) -> None:
+        scene = self.canvas_scene
+        scene.bulk_changed.connect(self._on_scene_bulk_changed)
+        scene.refreshed.connect(self._on_scene_refreshed)
+        scene.touched.connect(self._on_scene_touched)
+        scene.selected.connect(self._on_scene_selected)
+        scene.foresee = self.far.foresee
+        scene.absorb = self.far.absorb
+        scene.foreseen.connect(self.viewport().update)
 
     # ---- zoom
 
