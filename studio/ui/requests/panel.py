@@ -181,18 +181,21 @@ class RequestsPanel(Panel):
 
     def _make_footer(self) -> QWidget:
         footer = _Footer(self.theme)
-        row = QHBoxLayout(footer)
-        row.setContentsMargins(12, 11, 12, 10)
+        column = QVBoxLayout(footer)
+        column.setContentsMargins(12, 11, 12, 8)
+        column.setSpacing(4)
+        row = QHBoxLayout()
         row.setSpacing(8)
+        column.addLayout(row)
         self.send = Button(self.theme, tr("Send answers"), kind="primary", keys="Ctrl+Enter")
         self.send.clicked.connect(self.send_answers)
         row.addWidget(self.send)
-        self._ready = Label(self.theme, "", "body", "muted")
-        row.addWidget(self._ready)
         row.addStretch(1)
         self.cancel = Button(self.theme, "", kind="plain")
         self.cancel.clicked.connect(self._on_cancel_clicked)
         row.addWidget(self.cancel)
+        self._ready = Label(self.theme, "", "small", "muted")
+        column.addWidget(self._ready)
         return footer
 
     def _add(self, card: RequestCard) -> None:

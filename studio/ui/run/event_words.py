@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable
 
-from studio.assembly.texts import value_text
+from studio.assembly.texts import type_name, value_text
 from studio.bridge.node_event_words import node_event_words
 from studio.engine import events as ev
 from studio.ui.paint.numbers import size_text
@@ -16,7 +16,8 @@ from studio.ui.widgets.sources import counted, usage_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST = 600
-_START = "internal:"
+FROM_OUTSIDE = "internal:"
+"""The engine's word before the node that an input or an answer is for."""
 _QUIET = ("t", "node", "superstep", "inside", "invocation")
 
 
@@ -66,7 +67,7 @@ def _with_value(event: object, name: Callable[[str], str]) -> tuple[str, ...] | 
     """The words of an event that carries a value, or says a number; None for another one."""
     match event:
         case ev.NodeStarted():
-            names = ", ".join(name(source.removeprefix(_START)) for source in event.sources)
+            names = ", ".join(name(source) for source in event.sources if not source.startswith(FROM_OUTSIDE))
             return (tr("from {names}").format(names=names) if names else "", _said(event.data))
         case ev.NodeFinished():
             return tuple(map(_said, event.data))
@@ -98,5 +99,5 @@ def _fields(event: object) -> str:
 
 
 def _said(value: object) -> str:
-    """A value as the message list shows it."""
-    return value_text(value)[:_LONGEST]
+    """A value as the message list shows it; what has no text by the name of its type."""
+    return value_text(value)[:_LONGEST] or type_name(value)

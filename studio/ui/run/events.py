@@ -21,7 +21,7 @@ from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
 from studio.engine.events import TokensArrived
-from studio.ui.run.event_words import detail_of, kind_of, node_of
+from studio.ui.run.event_words import FROM_OUTSIDE, detail_of, kind_of, node_of
 from studio.ui.run.message_model import Index
 from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
@@ -100,7 +100,9 @@ class EventModel(QAbstractListModel):
 
     def name(self, node: str) -> str:
         """What people call a node."""
-        return name_of(self._workspace.document.workflow, node) if self._workspace is not None and node else ""
+        if self._workspace is None or not node:
+            return ""
+        return name_of(self._workspace.document.workflow, node.removeprefix(FROM_OUTSIDE))
 
     def _passing(self) -> list[int]:
         if self._workspace is None:

@@ -21,6 +21,10 @@ _DIM = 0.28
 _DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
 
 
+_NAMES = 128
+"""Room for the names of branches, at the left of the tree."""
+
+
 class Shown(Protocol):
     """What the painter asks a view for."""
 
@@ -280,7 +284,7 @@ class TimelinePainter:
 
     def _tree_name(self, track: Track, name: str) -> None:
         y = self._view.row_y(track.row)
-        self._painter.fillRect(QRectF(0, y - 20, 128, 44), self._theme.color("window"))
+        self._painter.fillRect(QRectF(0, y - 20, _NAMES, 44), self._theme.color("window"))
         for text, font, token, dy in ((name, "section", "text", 4), (track.note or track.moment, "small", "muted", 20)):
             self._painter.setFont(self._theme.font(font))
             self._painter.setPen(self._theme.color(token))
@@ -313,5 +317,6 @@ class TimelinePainter:
             at = self._center(last)
             self._painter.setFont(self._theme.font("small"))
             self._painter.setPen(self._theme.color("wait_t" if track.waiting else "muted"))
-            beside = self._m.beside(splits=last.splits) + (4 if self._view.is_tree else 0)
-            self._painter.drawText(QPointF(at.x() + beside, at.y() + 4), track.ending)
+            x = at.x() + self._m.beside(splits=last.splits) + (4 if self._view.is_tree else 0)
+            if x >= (_NAMES if self._view.is_tree else self._m.left):  # else it would lie under the name
+                self._painter.drawText(QPointF(x, at.y() + 4), track.ending)
