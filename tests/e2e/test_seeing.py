@@ -59,11 +59,50 @@ def drawing() -> Workflow:
     )  # fmt: skip
 
 
+def answered_already() -> Workflow:
+    """A clerk passes a question on without a word, while a sibling answers it."""
+    ids, asked = ("front", "sibling", "clerk", "agent"), "118 euros per kWh, as the tenders say."
+    return Workflow(
+        id="again",
+        name="Again",
+        start="front",
+        nodes=tuple(AgentNode(id=n, name=n.title(), instructions=f"You are the {n}.", host="turn_token") for n in ids),
+        edges=(
+            FanOutEdge(id="out", source="front", targets=("sibling", "clerk")),
+            DirectEdge(id="on", source="clerk", target="agent"),
+        ),
+        offline=OfflineScript.model_validate(
+            {"nodes": {n: {"replies": [asked if n in ("sibling", "agent") else ""]} for n in ids}, "delay_ms": 0}
+        ),
+        sample_input="What do batteries cost?",
+        places={n: Place(x=260 * at, y=100 * (at % 2)) for at, n in enumerate(ids)},
+    )
+
+
+def warned_before_the_call(studio: Studio) -> None:
+    """W4 is said before the model is called, stands with the invocation, and can be muted for its node."""
+    studio.display.key("ctrl+Tab")
+    studio.wait("window.page.workspace.document.workflow.name == 'Again'")
+    studio.display.key("F5")
+    studio.wait(f"{RUN}.state.value == 'completed'", 60)
+    told = f"[type(e).__name__ for e in {RUN}.events if getattr(e, 'node', '') == 'agent']"
+    assert [kind for kind in studio.ask(told) if kind in ("RunWarned", "ModelCallStarted")] == [
+        "RunWarned", "ModelCallStarted",
+    ]  # fmt: skip
+    studio.click("Context", "QTabBar")
+    said = "window.sides.context.warnings.text.plain"
+    studio.wait(f"{said}.startswith('W4 Risk of answering again. Agent sees “What do batteries cost?”')")
+    studio.display.screenshot(SHOTS / "seeing-warned.png")
+    studio.click("Mute for Agent", "WarningBar")
+    studio.wait(f"not {said}.startswith('W4')")
+
+
 def test_streams_watches_and_state(start: Callable[..., Studio], tmp_path: Path) -> None:
     file = tmp_path / "seeing.workflow.json"
     write_workflow(drawing(), file)
-    studio = start(str(file), home="seeing")
-    studio.wait("window.page is not None")
+    write_workflow(answered_already(), tmp_path / "again.workflow.json")
+    studio = start(str(tmp_path / "again.workflow.json"), str(file), home="seeing")
+    studio.wait("window.page is not None and window.page.workspace.document.workflow.name == 'Seeing'")
     studio.click("Trust this code")
     keys, type_text = studio.display.key, studio.display.type
 
@@ -127,3 +166,4 @@ def test_streams_watches_and_state(start: Callable[..., Studio], tmp_path: Path)
     studio.click("Nodes", "StatePanel")
     studio.display.screenshot(SHOTS / "seeing-nodes.png")
     keys("ctrl+s")
+    warned_before_the_call(studio)
