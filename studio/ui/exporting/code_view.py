@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_for_filename
@@ -41,6 +43,8 @@ GLYPHS = {
 """Kind -> icon, colour token."""
 
 
+_MOST_MARKED = 2_000
+
 _LINE = 18
 """Height of a line of code at 100 %."""
 
@@ -52,6 +56,8 @@ class CodeView(QTextEdit):
     """
 
     line_clicked = Signal(int)
+    hits_changed = Signal()
+    """What is looked for is found in other places, or another one is the current one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +65,10 @@ class CodeView(QTextEdit):
         self._glyphs: Mapping[int, str] = {}
         self._marks: Mapping[int, Mark] = {}
         self._line = 0
-        self._file = self._code = ""
+        self._file = self._code = self._query = ""
+        self._hits: list[tuple[int, int]] = []
+        """From where to where what is looked for stands, as Qt counts."""
+        self._hit = -1
         self.setObjectName("code_view")
         self.setProperty("flat", "true")
         self.setReadOnly(True)
@@ -104,6 +113,7 @@ class CodeView(QTextEdit):
             self._set_line_height()
             self.setViewportMargins(self.gutter_width(), 0, 0, 0)
             self.verticalScrollBar().setValue(place)
+            self.look_for(self._query)
         self._gutter.update()
         self.viewport().update()
 
@@ -116,6 +126,57 @@ class CodeView(QTextEdit):
             return
         self.setTextCursor(QTextCursor(self.document().findBlockByNumber(line - 1)))
         self.bring_into_view(line)
+
+    @property
+    def hit_place(self) -> tuple[int, int]:
+        """The number of the current hit (from 1, 0 if none is), and of all."""
+        return self._hit + 1, len(self._hits)
+
+    def look_for(self, text: str) -> None:
+        """Marks all places of a text, in whatever case; "" ends it."""
+        self._query, self._hit = text, -1
+        self._hits = list(_places(text, self._code)) if text else []
+        self._mark_hits()
+
+    def step_hit(self, by: int) -> None:
+        """Goes to the next place, or the previous one: at first from the cursor, from the end to the beginning."""
+        if not self._hits:
+            return
+        self._hit = (self._hit + by if self._hit >= 0 else self._next_hit() + min(by, 0)) % len(self._hits)
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._hits[self._hit][0])
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+        self._mark_hits()
+
+    def show_next_hit(self) -> None:
+        """Brings the place that the next step goes to into view."""
+        if self._hits:
+            position = self._hits[self._next_hit() % len(self._hits)][0]
+            self.bring_into_view(self.document().findBlock(position).blockNumber() + 1)
+
+    def _next_hit(self) -> int:
+        """The first hit from the cursor on."""
+        return bisect_left(self._hits, (self.textCursor().selectionStart(), 0))
+
+    def _mark_hits(self) -> None:
+        """Only so many as can be told apart: a letter is found tens of thousands of times."""
+        marked = []
+        for number, place in enumerate(self._hits[:_MOST_MARKED]):
+            marked.append(self._marked(place, "sel_line" if number == self._hit else "wait_s"))
+        if self._hit >= _MOST_MARKED:
+            marked.append(self._marked(self._hits[self._hit], "sel_line"))
+        self.setExtraSelections(marked)
+        self.hits_changed.emit()
+
+    def _marked(self, place: tuple[int, int], token: str) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(place[0])
+        cursor.setPosition(place[1], QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor = cursor
+        selection.format.setBackground(self._theme.color(token))
+        return selection
 
     def bring_into_view(self, line: int) -> None:
         """Scrolls so that a line (from 1) stands in the upper half; 0 scrolls nowhere."""
@@ -212,6 +273,16 @@ class CodeView(QTextEdit):
         self._set_line_height()
         self.setViewportMargins(self.gutter_width(), 0, 0, 0)
         self._gutter.update()
+
+
+def _places(text: str, code: str) -> Iterator[tuple[int, int]]:
+    """From where to where a text stands, in Qt's units: signs outside of the basic plane count twice."""
+    done = more = 0
+    for match in re.finditer(re.escape(text), code, re.IGNORECASE):
+        more += sum(sign > "\uffff" for sign in code[done : match.start()])
+        inside = sum(sign > "\uffff" for sign in match[0])
+        yield match.start() + more, match.end() + more + inside
+        done, more = match.end(), more + inside
 
 
 class _Gutter(QWidget):

@@ -23,6 +23,7 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 _PATH = Qt.ItemDataRole.UserRole
+_COUNTS = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -39,6 +40,7 @@ class FileTree(QTreeView):
         self.setObjectName("export_files")
         self.setAccessibleName(tr("Files"))
         self.setModel(self._model)
+        self.setItemDelegate(_Counts(theme, self))
         self.setHeaderHidden(True)
         self.setIndentation(16)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -60,8 +62,8 @@ class FileTree(QTreeView):
         if chosen is not None:
             self._choose(chosen)
 
-    def mark(self, changed: Mapping[str, str]) -> None:
-        """Files whose name gets a dot, with the reason."""
+    def mark(self, changed: Mapping[str, str], counts: Mapping[str, tuple[int, int]]) -> None:
+        """Files that are told apart, with the reason and how many lines come and go."""
         for path in self._paths:
             index = self._index(path)
             item = self._model.itemFromIndex(index) if index is not None else None
@@ -69,7 +71,7 @@ class FileTree(QTreeView):
                 continue
             name = path.rpartition("/")[2]
             why = changed.get(path, "")
-            item.setText(f"{name}  \u2022" if why else name)
+            item.setData(counts.get(path, (0, 0)) if why else None, _COUNTS)
             item.setToolTip(why)
             item.setAccessibleText(f"{name}, {why}" if why else name)
 
@@ -96,6 +98,32 @@ class FileTree(QTreeView):
         path = current.data(_PATH)
         if isinstance(path, str):
             self.file_chosen.emit(path)
+
+
+class _Counts(QStyledItemDelegate):
+    """Behind the name: how many lines the next export adds and takes away."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        super().paint(painter, option, index)
+        counts = index.data(_COUNTS)
+        if counts is None:
+            return
+        rect: QRect = option.rect
+        metrics = QFontMetrics(self._theme.font("small"))
+        baseline = rect.top() + (rect.height() + metrics.ascent() - metrics.descent()) // 2
+        right = rect.right() - 8
+        painter.setFont(self._theme.font("small"))
+        for number, sign, token in ((counts[1], "\u2212", "fail_t"), (counts[0], "+", "done_t")):
+            if number:
+                text = f"{sign}{number}"
+                right -= metrics.horizontalAdvance(text)
+                painter.setPen(self._theme.color(token))
+                painter.drawText(QPoint(right, baseline), text)
+                right -= 5
 
 
 class PlaceList(QListView):

@@ -5,39 +5,35 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
-from studio.files import FileProblem
-from studio.files.re_export import PlannedFile
 from studio.proof.words import TITLES
 from studio.settings import trust
 from studio.settings.preferences import read_preferences
 from studio.ui.dialogs.file_dialogs import choose_new_folder
 from studio.ui.dialogs.messages import show_problem
-from studio.ui.exporting import last_export
-from studio.ui.exporting.changed_lines import changed_lines
 from studio.ui.exporting.checks import ChecksPanel
+from studio.ui.exporting.code_search import CodeSearch
 from studio.ui.exporting.code_view import CodeView
 from studio.ui.exporting.editor import open_in_editor
 from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
+from studio.ui.exporting.last_export import LastExport, Plan
 from studio.ui.exporting.no_code_page import NoCodePage
+from studio.ui.exporting.options import ExportOptions
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.exporting.proof_bar import ProofBar
 from studio.ui.exporting.replace_sheet import ReplaceSheet
-from studio.ui.exporting.target import TargetChoice
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import Button, CheckBox
-from studio.ui.widgets.field import Field
+from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
 from studio.ui.widgets.page import Page
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.sources import counted
-from studio.ui.widgets.text_fields import LineField
 from studio.ui.window.document_tabs import DocumentPage
 
 _BEHIND_MS = 300
@@ -58,7 +54,7 @@ class ExportPage(DocumentPage):
         self.workspace: Workspace | None = None
         self._files: dict[str, str] = {}
         self._shown = ""
-        self.last = last_export.LastExport()
+        self.last = LastExport(self)
         self._stale = True
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -67,7 +63,9 @@ class ExportPage(DocumentPage):
         self._tree = FileTree(theme)
         self._count = Chip(theme, "0", height=18)
         self._places = PlaceList(theme)
+        self._changed = Prose(theme, "", "small", "muted", 15)
         self._view = CodeView(theme)
+        self.search = CodeSearch(theme, self._view)
         self._errors = ErrorBar(theme)
         self.proof_bar = ProofBar(theme)
         self.checks = ChecksPanel(theme, tuple(TITLES))
@@ -75,10 +73,8 @@ class ExportPage(DocumentPage):
         self._lines = Chip(theme, "", square=True, height=18)
         self.shows = SegmentedControl(theme, (("code", tr("Code")), ("changes", tr("Changes"))), small=True)
         self.edit = Button(theme, tr("Open in editor"), "external-link", small=True)
-        self._package = LineField(theme)
-        self._package_field = Field(theme, tr("Package name"), self._package, resettable=False)
-        self.target = TargetChoice(theme)
-        self.positions = CheckBox(theme, tr("Add positions for re-import"))
+        self.options = ExportOptions(theme)
+        self.target = self.options.target
         self.no_code = NoCodePage(theme)
         self._write = Button(theme, tr("Write to folder…"), "download", "primary")
         self._copy_all = Button(theme, tr("Copy all"))
@@ -113,23 +109,33 @@ class ExportPage(DocumentPage):
         if self.workspace is None:
             return
         document = self.workspace.document
-        package = self._package.text().strip()
-        if package and not package.isidentifier():
-            self._package_field.set_problem("error", tr("Use letters, digits and _, not beginning with a digit."))
-            return
-        self._package_field.set_problem("error", "")
         folder = document.path.parent if document.path is not None else None
         try:
-            layout = self.positions.isChecked()
-            self._files = self.target.files(document.workflow, package or None, folder, layout)
+            files = self.options.files(document.workflow, folder)
         except ExportProblem as problem:
             self._show_problem(str(problem))
             return
-        self._show_files()
+        if files is not None:
+            self._files = files
+            self._show_files()
 
     def showEvent(self, event: object) -> None:
         if self._stale:
             self._timer.start()
+
+    def event(self, event: QEvent) -> bool:
+        # What is looked for here is in the code, whatever the window looks through elsewhere.
+        find = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find)
+        if find and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Find):
+            self.search.begin()
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), self._theme.color("window"))
@@ -141,7 +147,7 @@ class ExportPage(DocumentPage):
         self._show_errors()
         self._copy_all.setEnabled(True)
         self._count.set_text(str(len(self._files)))
-        self._package.setPlaceholderText((main or "").split("/")[0].removesuffix(".py"))
+        self.options.package.setPlaceholderText((main or "").split("/")[0].removesuffix(".py"))
         self._tree.show_files(list(self._files), self._shown if self._shown in self._files else main)
         assert self.workspace is not None
         self._look_at_folder()
@@ -195,8 +201,7 @@ class ExportPage(DocumentPage):
 
     def _show_changes(self, path: str) -> None:
         """What the next export would change in the file, as it is in the folder now."""
-        file = self.last.files.get(path)
-        found = changed_lines(file.now or "", file.text) if file is not None else changed_lines("", "")
+        found = self.last.lines(path)
         come, go = found.counts
         self._lines.set_text(tr("+{come} −{go}").format(come=come, go=go))
         self._view.show_line(0)
@@ -205,15 +210,33 @@ class ExportPage(DocumentPage):
 
     def _look_at_folder(self) -> None:
         """Compares with what is in the folder of the last export; without one there are no changes to show."""
-        assert self.workspace is not None
-        self.last.look(self.workspace.document.workflow.id, self._files)
-        self._tree.mark(self.last.reasons())
+        if self.workspace is not None:
+            self.last.look(self.workspace.document.workflow.id, self._files)
+
+    def _on_last_looked(self) -> None:
         folder = self.last.folder
+        if self.last.looking:
+            name = folder.name if folder is not None else ""
+            self._changed.setText(tr("Comparing with {folder} …").format(folder=name) if name else "")
+            return
+        self._tree.mark(self.last.reasons(), self.last.counts())
         self.shows.setVisible(folder is not None)
         if folder is None:
             self.shows.show_value("code")
         words = tr("What the next export would change in {folder}").format(folder=folder)
         self.shows.setToolTip(words if folder is not None else "")
+        self._changed.setText(self._changes_in_words())
+        self._show_file(self._shown)
+
+    def _changes_in_words(self) -> str:
+        if self.last.folder is None:
+            return ""
+        number = len(self.last.reasons())
+        if not number:
+            return tr("Nothing has changed since the last export.")
+        changed = counted(number, tr("1 file changed since the last export."),
+                          tr("{count} files changed since the last export."))  # fmt: skip
+        return f"{changed} {tr('Unchanged nodes give unchanged lines.')}"
 
     def _show_proof(self) -> None:
         if self.workspace is not None:
@@ -237,7 +260,12 @@ class ExportPage(DocumentPage):
         split = QSplitter(Qt.Orientation.Vertical)
         split.setHandleWidth(1)
         split.setMinimumWidth(180)
-        split.addWidget(_titled(self._theme, tr("Files"), self._tree, self._count))
+        files = _titled(self._theme, tr("Files"), self._tree, self._count)
+        self._changed.setContentsMargins(14, 6, 12, 10)
+        files_column = files.layout()
+        assert files_column is not None
+        files_column.addWidget(self._changed)
+        split.addWidget(files)
         split.addWidget(_titled(self._theme, tr("Where is it in the code?"), self._places, None))
         split.setChildrenCollapsible(False)
         return split
@@ -254,6 +282,7 @@ class ExportPage(DocumentPage):
         column.addWidget(self.proof_bar)
         column.addLayout(self._head())
         column.addWidget(line)
+        column.addWidget(self.search)
         column.addWidget(self._view, 1)
         self._pages.addWidget(code)
         self._pages.addWidget(self.no_code)
@@ -267,6 +296,10 @@ class ExportPage(DocumentPage):
         head.setSpacing(8)
         copy = Button(self._theme, tr("Copy"), "copy", small=True)
         copy.clicked.connect(self._on_copy_clicked)
+        find = Button(self._theme, "", "search", "plain", small=True)
+        find.setAccessibleName(tr("Find in this file"))
+        find.setToolTip(tr("Find in this file (Ctrl+F)"))
+        find.clicked.connect(self.search.begin)
         self.shows.setAccessibleName(tr("What is shown of the file"))
         self.shows.show_value("code")
         self.shows.hide()
@@ -274,6 +307,7 @@ class ExportPage(DocumentPage):
         head.addWidget(self._lines)
         head.addStretch(1)
         head.addWidget(self.shows)
+        head.addWidget(find)
         head.addWidget(self.edit)
         head.addWidget(copy)
         return head
@@ -311,31 +345,8 @@ class ExportPage(DocumentPage):
         above.setProperty("line", "true")
         above.setFixedHeight(1)
         column.addWidget(above)
-        title = Label(self._theme, tr("Options"), "title")
-        title.setContentsMargins(12, 11, 12, 4)
-        column.addWidget(title)
-        column.addWidget(self.target)
-        column.addWidget(self._package_field)
-        column.addLayout(self._positions_row())
-        needs = tr(
-            "At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the address of the model are "
-            "read from the environment."
-        )
-        hint = Prose(self._theme, needs, "small", "muted", 15)
-        hint.setContentsMargins(12, 10, 12, 0)
-        column.addWidget(hint)
+        column.addWidget(self.options)
         return content
-
-    def _positions_row(self) -> QVBoxLayout:
-        row = QVBoxLayout()
-        row.setContentsMargins(12, 8, 12, 0)
-        row.setSpacing(0)
-        row.addWidget(self.positions)
-        said = tr("One file beside the code keeps the drawing, scripted replies too.")
-        hint = Prose(self._theme, said, "small", "muted", 15)
-        hint.setContentsMargins(21, 0, 0, 0)
-        row.addWidget(hint)
-        return row
 
     def _connect(self) -> None:
         self._tree.file_chosen.connect(self._show_file)
@@ -347,9 +358,9 @@ class ExportPage(DocumentPage):
         self.checks.node_chosen.connect(self.node_chosen)
         self.proof_bar.started.connect(self._on_proof_bar_started)
         self.proof_bar.cancelled.connect(self._on_proof_bar_cancelled)
-        self._package.textChanged.connect(self._on_package_text_changed)
-        self.positions.toggled.connect(self.refresh)
-        self.target.changed.connect(self.refresh)
+        self.options.typed.connect(self._timer.start)
+        self.options.changed.connect(self.refresh)
+        self.last.looked.connect(self._on_last_looked)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
         self.shows.edited.connect(self._on_shows_edited)
@@ -360,9 +371,6 @@ class ExportPage(DocumentPage):
         self._stale = True
         if self.isVisible():
             self._timer.start()
-
-    def _on_package_text_changed(self, _text: str) -> None:
-        self._timer.start()
 
     def _on_place_chosen(self, place: CodePlace) -> None:
         main = workflow_file(self._files)
@@ -399,8 +407,7 @@ class ExportPage(DocumentPage):
 
     def _on_shows_edited(self, value: object) -> None:
         self.shows.show_value(value)
-        if self.workspace is not None:
-            self._look_at_folder()
+        self._look_at_folder()
         self._show_file(self._shown)
 
     def _on_edit_clicked(self) -> None:
@@ -427,29 +434,35 @@ class ExportPage(DocumentPage):
 
     def write_to(self, folder: Path) -> None:
         """Writes the project; what was changed by hand stays, or is shown with a question before it is replaced."""
-        plan = last_export.plan_of(self._files, folder)
+        self._write.setEnabled(False)
+        self.said.emit(tr("Comparing with {folder} …").format(folder=folder))
+        self.last.plan(self._files, folder, partial(self._on_planned, self._files, folder))
+
+    def _on_planned(self, files: dict[str, str], folder: Path, plan: Plan) -> None:
+        self._show_errors()
         lost = [file for file in plan if file.kind == "lost"]
         if not lost:
-            self._write_now(folder, plan)
+            self._write_now(files, folder, plan)
             return
         ReplaceSheet(
             self._theme, folder.name, lost, self,
-            keep=partial(self._write_now, folder, plan, tuple(file.path for file in lost)),
-            replace=partial(self._write_now, folder, plan),
+            keep=partial(self._write_now, files, folder, plan, tuple(file.path for file in lost)),
+            replace=partial(self._write_now, files, folder, plan),
         ).open()  # fmt: skip
 
-    def _write_now(self, folder: Path, plan: tuple[PlannedFile, ...], left: tuple[str, ...] = ()) -> None:
-        if self.workspace is None:
-            return
-        files = {file.path: self._files.get(file.path, file.text) for file in plan}
-        try:
-            written = last_export.write(plan, files, folder, self.workspace.document.workflow.id, left)
-        except (FileProblem, OSError) as problem:
-            detail = f"{problem.strerror}." if isinstance(problem, OSError) else str(problem)
+    def _write_now(self, files: dict[str, str], folder: Path, plan: Plan, left: tuple[str, ...] = ()) -> None:
+        if self.workspace is not None:
+            then = partial(self._on_written, folder, plan, left)
+            self.last.write(plan, files, folder, self.workspace.document.workflow.id, left, then)
+
+    def _on_written(
+        self, folder: Path, plan: Plan, left: tuple[str, ...], written: tuple[Path, ...] | Exception
+    ) -> None:
+        if isinstance(written, Exception):
+            detail = f"{written.strerror}." if isinstance(written, OSError) else str(written)
             show_problem(self._theme, self, tr("The project could not be written."), detail)
             return
         self._look_at_folder()
-        self._show_file(self._shown)
         count = counted(len(written), tr("1 file"), tr("{count} files"))
         kept = sum(file.kind == "kept" for file in plan) + len(left)
         by_hand = counted(kept, tr("1 file keeps what was changed by hand."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -15,6 +16,9 @@ from studio.ui.widgets.buttons import CheckBox
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import IconLabel, Prose
 from studio.ui.widgets.segments import SegmentedControl
+
+if TYPE_CHECKING:
+    from studio.export import Client
 
 ONE_PROCESS, DURABLE = "agent-framework", "durabletask"
 
@@ -59,20 +63,35 @@ class TargetChoice(QWidget):
         """The sentences that are shown."""
         return self._told
 
-    def files(self, workflow: Workflow, package: str | None, folder: Path | None, layout: bool) -> dict[str, str]:
+    @property
+    def is_one_file(self) -> bool:
+        """Whether the code is one file, not a project."""
+        return self.target == ONE_PROCESS and self.single.isChecked()
+
+    def files(
+        self,
+        workflow: Workflow,
+        package: str | None,
+        folder: Path | None,
+        layout: bool,
+        *,
+        client: Client = "chat_completions",
+        smoke_test: bool = True,
+    ) -> dict[str, str]:
         """The project for the chosen target. Raises :class:`studio.export.ExportProblem`; nothing is told then."""
         self._tell(())
         if self.target == ONE_PROCESS:
             from studio.export import export_project, export_single_file, left_out, sentence_of
 
-            single = self.single.isChecked()
-            one = export_single_file(workflow, package, folder) if single else None
-            files = export_project(workflow, package, folder, layout=layout) if one is None else one
+            if self.is_one_file:
+                files = export_single_file(workflow, package, folder, client=client)
+            else:
+                files = export_project(workflow, package, folder, layout=layout, client=client, smoke_test=smoke_test)
             self._tell([sentence_of(found) for found in left_out(workflow)])
             return files
         from studio.export.durable import export_durable, findings
 
-        files = export_durable(workflow, package, folder, layout=layout)
+        files = export_durable(workflow, package, folder, layout=layout, client=client, smoke_test=smoke_test)
         checked = tr("The check runs the code in one process; tests/test_scale_out.py runs it on two workers.")
         self._tell([checked, *(finding.message for finding in findings(workflow, folder))])
         return files

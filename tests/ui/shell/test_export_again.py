@@ -33,11 +33,21 @@ def page(qtbot: QtBot, theme: Theme) -> ExportPage:
     return made
 
 
-def _instructions(page: ExportPage, text: str) -> None:
+def _instructions(page: ExportPage, qtbot: QtBot, text: str) -> None:
     assert page.workspace is not None
     document = page.workspace.document
     document.execute(commands.set_fields(document.workflow, "writer", {"instructions": text}), "Edit")
     page.refresh()
+    _rested(page, qtbot)
+
+
+def _write(page: ExportPage, qtbot: QtBot, folder: Path) -> None:
+    page.write_to(folder)
+    _rested(page, qtbot)
+
+
+def _rested(page: ExportPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not page.last.busy)
 
 
 def _sheet(page: ExportPage) -> ReplaceSheet:
@@ -49,13 +59,24 @@ def test_the_changes_since_the_last_export_are_shown_line_by_line(
 ) -> None:
     assert page.shows.isHidden()
     assert not page.edit.isEnabled()
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     assert not page.shows.isHidden()
     assert page.last.reasons() == {}
-    _instructions(page, "Write a limerick.")
+    assert page._changed.text() == "Nothing has changed since the last export."
+    _instructions(page, qtbot, "Write a limerick.")
     assert page.last.reasons()[AGENTS] == "would be written anew"
+    come, go = page.last.counts()[AGENTS]
+    assert (come, go > 0) == (1, True)
+    changed = "2 files changed since the last export. Unchanged nodes give unchanged lines."
+    assert page._changed.text() == changed
+    page.last.look("another", page.files)
+    page.last.look(page.workspace.document.workflow.id if page.workspace else "", page.files)
+    assert page._changed.text() == f"Comparing with {tmp_path.name} …"
+    _rested(page, qtbot)
+    assert page._changed.text() == changed, "what is looked at last counts"
     page._tree.file_chosen.emit(AGENTS)
     qtbot.keyClick(page.shows, Qt.Key.Key_Right)
+    _rested(page, qtbot)
     assert page.shows.value == "changes"
     lines = page._view.toPlainText().split("\n")
     come = [lines[line - 1].strip() for line, mark in page._view.marks.items() if mark == "in"]
@@ -64,17 +85,17 @@ def test_the_changes_since_the_last_export_are_shown_line_by_line(
     qtbot.keyClick(page.shows, Qt.Key.Key_Left)
     assert page._view.toPlainText() == page.files[AGENTS].removesuffix("\n")
     assert page._view.marks == {}
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     assert page.findChild(ReplaceSheet) is None, "only what the export had written is replaced"
     assert "Write a limerick." in (tmp_path / AGENTS).read_text(encoding="utf-8")
     assert page.last.reasons() == {}
 
 
-def test_files_that_were_there_before_are_shown_with_a_question(page: ExportPage, tmp_path: Path) -> None:
+def test_files_that_were_there_before_are_shown_with_a_question(page: ExportPage, qtbot: QtBot, tmp_path: Path) -> None:
     tmp_path /= "out"
     tmp_path.mkdir()
     (tmp_path / "README.md").write_text("mine\n", encoding="utf-8")
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     sheet = _sheet(page)
     assert [sheet.names.item(row).text() for row in range(sheet.names.count())] == ["README.md"]
     assert sheet.view.toPlainText().startswith("mine\n")
@@ -82,25 +103,29 @@ def test_files_that_were_there_before_are_shown_with_a_question(page: ExportPage
     assert set(sheet.view.marks.values()) == {"in", "out"}
     sheet.cancel_button.click()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md"], "nothing was written"
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     _sheet(page).keep_button.click()
+    _rested(page, qtbot)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine\n"
     assert (tmp_path / AGENTS).is_file()
     assert page.last.reasons() == {"README.md": "was changed by hand where the export changes it too"}
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     _sheet(page).replace_button.click()
+    _rested(page, qtbot)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == page.files["README.md"]
 
 
 def test_lines_by_hand_are_kept_and_it_is_said(page: ExportPage, qtbot: QtBot, tmp_path: Path) -> None:
-    page.write_to(tmp_path)
+    _write(page, qtbot, tmp_path)
     file = tmp_path / AGENTS
     by_hand = "# By hand.\n" + file.read_text(encoding="utf-8")
     file.write_text(by_hand, encoding="utf-8")
-    _instructions(page, "Write a limerick.")
-    with qtbot.waitSignal(page.said) as said:
-        page.write_to(tmp_path)
-    assert said.args[0].endswith("1 file keeps what was changed by hand.")
+    _instructions(page, qtbot, "Write a limerick.")
+    said: list[str] = []
+    page.said.connect(said.append)
+    _write(page, qtbot, tmp_path)
+    assert said[0] == f"Comparing with {tmp_path} …"
+    assert said[-1].endswith("1 file keeps what was changed by hand.")
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# By hand.\n")
     assert "Write a limerick." in text
@@ -111,7 +136,7 @@ def test_a_file_is_opened_in_the_editor_of_the_settings(
 ) -> None:
     opened: list[Path] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(Path(QUrl(url).toLocalFile())) or True)
-    page.write_to(tmp_path / "out dir")
+    _write(page, qtbot, tmp_path / "out dir")
     page._tree.file_chosen.emit(AGENTS)
     page.edit.click()
     assert opened == [tmp_path / "out dir" / AGENTS]

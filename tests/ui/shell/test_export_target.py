@@ -81,6 +81,7 @@ def test_the_code_for_workers_is_written(page: ExportPage, qtbot: QtBot, tmp_pat
     show(page, brief())
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
     page.write_to(tmp_path / "out")
+    qtbot.waitUntil(lambda: not page.last.busy)
     assert (tmp_path / "out" / "research_brief" / "hosted_agent.py").exists()
     assert (tmp_path / "out" / "tests" / "test_scale_out.py").exists()
 
@@ -101,6 +102,58 @@ def test_one_file_and_what_is_not_as_on_the_canvas(page: ExportPage, qtbot: QtBo
     qtbot.keyClick(page.target.choice, Qt.Key.Key_Left)
     qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
     assert "research_brief/workflow.py" in page.files
+
+
+def test_the_api_of_the_model_and_the_smoke_test_are_options(page: ExportPage, qtbot: QtBot) -> None:
+    show(page, brief())
+    options = page.options
+    agents, test = "research_brief/agents.py", "tests/test_smoke.py"
+    assert "OpenAIChatCompletionClient()" in page.files[agents]
+    assert test in page.files
+    qtbot.keyClick(options.client, Qt.Key.Key_Down)
+    assert options.client.currentText() == "Responses"
+    assert "return OpenAIChatClient()" in page.files[agents]
+    assert "store=False" in page.files[agents]
+    assert "OPENAI_CHAT_MODEL=" in page.files[".env.example"]
+    qtbot.keyClick(options.smoke_test, Qt.Key.Key_Space)
+    assert test not in page.files
+    qtbot.keyClick(page.target.single, Qt.Key.Key_Space)
+    assert not options.smoke_test.isEnabled(), "one file has none"
+    assert "return OpenAIChatClient()" in page.files["research_brief.py"]
+    qtbot.keyClick(options.client, Qt.Key.Key_Up)
+    qtbot.keyClick(page.target.choice, Qt.Key.Key_Right)
+    assert options.smoke_test.isEnabled()
+    assert test not in page.files
+    assert "research_brief/worker.py" in page.files
+
+
+def test_a_text_is_found_in_the_file_that_is_shown(page: ExportPage, qtbot: QtBot) -> None:
+    flow = brief()
+    show(page, flow.model_copy(update={"sample_input": "\U0001f300 and \U0001f300 again"}))
+    view, search = page._view, page.search
+    qtbot.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert search.isVisible()
+    search.field.setText("AND \U0001f300")  # no key of a test types it
+    qtbot.keyClick(search.field, Qt.Key.Key_Return)
+    assert search.count.text == "1 of 1"
+    (marked,) = view.extraSelections()
+    assert marked.cursor.selectedText() == "and \U0001f300"
+    view.show_line(1)
+    search.field.setText("")
+    qtbot.keyClicks(search.field, "add_")
+    hits = page.files["research_brief/workflow.py"].count("add_")
+    qtbot.waitUntil(lambda: search.count.text == f"{hits} hits")
+    for key, shift, place in ((Qt.Key.Key_Return, False, 1), (Qt.Key.Key_F3, True, hits), (Qt.Key.Key_F3, False, 1)):
+        modifier = Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier
+        qtbot.keyClick(search.field, key, modifier)
+        assert search.count.text == f"{place} of {hits}"
+    assert {s.cursor.selectedText() for s in view.extraSelections()} == {"add_"}
+    page._tree.file_chosen.emit("research_brief/agents.py")
+    assert search.count.text == "Not in this file"
+    for _ in ("empties the field", "closes"):
+        qtbot.keyClick(search.field, Qt.Key.Key_Escape)
+    assert not search.isVisible()
+    assert view.extraSelections() == []
 
 
 def test_a_folder_that_is_typed_and_not_there_yet_is_made(qtbot: QtBot, tmp_path: Path) -> None:

@@ -118,12 +118,12 @@ def test_a_package_name_is_checked(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(brief(), None))
-    page._package.setText("1 wrong")
+    page.options.package.setText("1 wrong")
     page.refresh()
-    assert "letters" in page._package_field.problem
-    page._package.setText("brief")
+    assert "letters" in page.options.package_field.problem
+    page.options.package.setText("brief")
     page.refresh()
-    assert page._package_field.problem == ""
+    assert page.options.package_field.problem == ""
     assert "brief/workflow.py" in page.files
 
 
@@ -132,7 +132,7 @@ def test_positions_are_added_on_demand(qtbot: QtBot, theme: Theme) -> None:
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(brief(), None))
     assert not any(path.endswith(".layout.json") for path in page.files)
-    page.positions.click()
+    page.options.positions.click()
     assert "research_brief/research_brief.layout.json" in page.files
 
 

@@ -1,0 +1,117 @@
+"""The options of an export: what the code is for, its package, the API of the model, what is written beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from studio.document.model import Workflow
+from studio.ui.exporting.target import TargetChoice
+from studio.ui.text import tr
+from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import CheckBox, ComboBox
+from studio.ui.widgets.field import Field
+from studio.ui.widgets.labels import Label, Prose
+from studio.ui.widgets.text_fields import LineField
+
+_CLIENT_HINTS = {
+    "chat_completions": "Works with local servers. The history stays in the program, not on the server.",
+    "responses": "The newer API of OpenAI and Azure; few local servers have it. The history stays in the program.",
+}
+
+
+class ExportOptions(QWidget):
+    """``changed`` asks for the code anew, ``typed`` too, once the typing rests."""
+
+    changed = Signal()
+    typed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.target = TargetChoice(theme)
+        self.package = LineField(theme)
+        self.package_field = Field(theme, tr("Package name"), self.package, resettable=False)
+        self.client = ComboBox(theme)
+        self.client.setObjectName("export_client")
+        self.client.addItem(tr("Chat completions"), "chat_completions")
+        self.client.addItem(tr("Responses"), "responses")
+        self._client_hint = Prose(theme, tr(_CLIENT_HINTS["chat_completions"]), "small", "muted", 15)
+        self.smoke_test = CheckBox(theme, tr("Add the smoke test"))
+        self.smoke_test.setChecked(True)
+        self.positions = CheckBox(theme, tr("Add positions for re-import"))
+        self._lay_out()
+        self.package.textChanged.connect(self.typed)
+        self.client.currentIndexChanged.connect(self._on_client_changed)
+        self.target.changed.connect(self._on_target_changed)
+        for box in (self.smoke_test, self.positions):
+            box.toggled.connect(self.changed)
+
+    def files(self, workflow: Workflow, folder: Path | None) -> dict[str, str] | None:
+        """The code; None if the package name is none, which its field says then. Raises
+        :class:`studio.export.ExportProblem`."""
+        package = self.package.text().strip()
+        fits = not package or package.isidentifier()
+        said = "" if fits else tr("Use letters, digits and _, not beginning with a digit.")
+        self.package_field.set_problem("error", said)
+        if not fits:
+            return None
+        return self.target.files(
+            workflow,
+            package or None,
+            folder,
+            self.positions.isChecked(),
+            client="responses" if self.client.currentData() == "responses" else "chat_completions",
+            smoke_test=self.smoke_test.isChecked(),
+        )
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        title = Label(self._theme, tr("Options"), "title")
+        title.setContentsMargins(12, 11, 12, 4)
+        column.addWidget(title)
+        column.addWidget(self.target)
+        column.addWidget(self.package_field)
+        column.addWidget(Field(self._theme, tr("Model client"), self.client, resettable=False))
+        self.client.setAccessibleName(tr("Model client"))
+        self._client_hint.setContentsMargins(12, 0, 12, 0)
+        column.addWidget(self._client_hint)
+        smoke = tr("It runs the code once with the scripted replies, without a model.")
+        column.addLayout(self._box_row(self.smoke_test, smoke))
+        positions = tr("One file beside the code keeps the drawing, scripted replies too.")
+        column.addLayout(self._box_row(self.positions, positions))
+        needs = tr(
+            "At run time: the code needs Python 3.11 and agent-framework 1.23. Keys and the address of the model are "
+            "read from the environment."
+        )
+        hint = Prose(self._theme, needs, "small", "muted", 15)
+        hint.setContentsMargins(12, 10, 12, 12)
+        column.addWidget(hint)
+
+    def _box_row(self, box: CheckBox, said: str) -> QVBoxLayout:
+        """A box with a sentence below it."""
+        row = QVBoxLayout()
+        row.setContentsMargins(12, 8, 12, 0)
+        row.setSpacing(0)
+        beside = QHBoxLayout()
+        beside.addWidget(box)
+        beside.addStretch(1)
+        row.addLayout(beside)
+        hint = Prose(self._theme, said, "small", "muted", 15)
+        hint.setContentsMargins(21, 0, 0, 0)
+        row.addWidget(hint)
+        return row
+
+    def _on_client_changed(self, _index: int) -> None:
+        self._client_hint.setText(tr(_CLIENT_HINTS[str(self.client.currentData())]))
+        self.changed.emit()
+
+    def _on_target_changed(self) -> None:
+        """One file has neither a test nor a file beside it."""
+        for box in (self.smoke_test, self.positions):
+            box.setEnabled(not self.target.is_one_file)
+        self.changed.emit()
