@@ -34,7 +34,7 @@ def command(options: argparse.Namespace) -> int:
         others = f" --choice takes: {', '.join(problem.choices)}." if problem.choices else ""
         usage(f"{options.source} cannot be imported: {problem.message}{place} {problem.way_out}{others}".strip())
     profiles = [profile.name for profile in read_profiles()[0].profiles]
-    workflow = mapped(opened(found).workflow, options, profiles)
+    workflow = mapped(opened(found, Path(options.source).name).workflow, options, profiles)
     _write(workflow, Path(options.output))
     if options.json:
         print(json.dumps(found.report.to_json(), ensure_ascii=False))

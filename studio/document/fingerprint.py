@@ -21,7 +21,7 @@ from studio.document.model import (
     Workflow,
 )
 
-_LOOKS = ("id", "name", "description", "flow", "places", "notes", "groups", "sample_input", "runs_on_disk")
+_LOOKS = ("id", "name", "description", "flow", "places", "notes", "groups", "sample_input", "runs_on_disk", "imported")
 _LABELS = ("label", "default_label", "description")
 
 

@@ -390,6 +390,26 @@ class OfflineScript(Model):
     delay_ms: float = 0
 
 
+class ImportedItem(Model):
+    """What became of an item of another program's file. ``line`` is its line there, counted from 1."""
+
+    code: str = ""
+    item: str = ""
+    severity: Literal["info", "warn", "loss"] = "info"
+    text: str = ""
+    line: int | None = None
+
+
+class ImportRecord(Model):
+    """Where a document comes from: the name of the format and of the file, and the report of the import."""
+
+    format: str = ""
+    source: str = ""
+    summary: str = ""
+    preface: str = ""
+    entries: tuple[ImportedItem, ...] = ()
+
+
 class Workflow(Model):
     """A whole document. ``places`` is keyed by the id of a node, a switch, a fan-out, a note, a group, or a line with
     bends."""
@@ -423,6 +443,8 @@ class Workflow(Model):
     flow: Literal["right", "down"] = "right"
     """Where lines run in the drawing: ports are left and right, or at the top and the bottom."""
     places: dict[str, Place] = Field(default_factory=dict)
+    imported: ImportRecord | None = None
+    """For one that was taken over from another program."""
 
     def node(self, node_id: str) -> Node | None:
         """The node with this id, or None."""

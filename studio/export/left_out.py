@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from studio.document.model import (
     AgentNode,
     HandoffEdge,
+    ImportedItem,
+    ImportRecord,
     McpServerDecl,
     RunnerNode,
     SubWorkflowNode,
@@ -54,6 +56,9 @@ IN_THE_DRAWING: Mapping[str, str] = {
 OF_THE_PROGRAM: Mapping[str, str] = {
     "Workflow.interpreter": "the Python in which this program runs the code",
     "Workflow.budget_currency": "the currency of the budget of a run",
+    "Workflow.imported": "the report of the import that it came from",
+    **{f"ImportRecord.{name}": "a part of that report" for name in ImportRecord.model_fields},
+    **{f"ImportedItem.{name}": "an entry of that report" for name in ImportedItem.model_fields},
     "Workflow.runs_on_disk": "whether this program keeps runs in a file",
     "FunctionNode.has_effects": "warnings of this program before a moment is gone on from",
     "ToolDecl.has_effects": "warnings of this program before a moment is gone on from",

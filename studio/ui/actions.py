@@ -236,6 +236,8 @@ FILE = (
     Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
     Action("file.map_providers", "Map providers and tools…", "File", 3, "", why_not=to_edit,
            hint="Choose what stands here for the providers, models and tools that a workflow from elsewhere names"),
+    Action("file.import_report", "Import report…", "File", 3, "", why_not=on_workflow,
+           hint="What became of the items of the file that this workflow was imported from"),
     Action("app.settings", "Settings…", "File", 4, "settings", ("Ctrl+,",)),
     Action("app.quit", "Quit", "File", 5, "", ("Ctrl+Q",)),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QProgressBar, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from studio.document.model import Workflow
 from studio.importers import Imported, ImportProblem, Refused, in_words, read
@@ -17,6 +17,7 @@ from studio.importers.detection import NAMES
 from studio.importers.opening import opened
 from studio.importers.registry import BUILDERS
 from studio.ui.importing.entries import ReportRows, rows_of
+from studio.ui.importing.table import report_table
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.welcome.thumbnail import Picture, paint_picture, picture
@@ -125,13 +126,13 @@ class ImportDialog(QDialog):
         self.said.setText(str(problem))
         self._offer(problem.choices)
         if isinstance(problem, Refused):
-            self.rows.show(rows_of(problem.report))
+            self.rows.show(rows_of(problem.report.entries, problem.report.folded))
 
     def _show(self, found: Imported | None) -> None:
         self._found = found
         self._open.setEnabled(found is not None)
         self._preview.show_workflow(found.workflow if found is not None else None)
-        self.rows.show(rows_of(found.report) if found is not None else ())
+        self.rows.show(rows_of(found.report.entries, found.report.folded) if found is not None else ())
         if found is None:
             return
         report = found.report
@@ -183,22 +184,8 @@ class ImportDialog(QDialog):
         column.addWidget(self._progress)
         column.addWidget(self.said)
         column.addWidget(self._preview)
-        column.addWidget(self._table(), 1)
+        column.addWidget(report_table(self.rows), 1)
         column.addLayout(self._buttons())
-
-    def _table(self) -> QTableView:
-        table = QTableView()
-        table.setModel(self.rows)
-        table.setAccessibleName(tr("Report of the import"))
-        table.verticalHeader().hide()
-        table.setShowGrid(False)
-        table.setWordWrap(True)
-        table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        return table
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -231,8 +218,8 @@ class ImportDialog(QDialog):
             self.taken.emit(found)
 
 
-def _read_to_open(*given: Any, **options: Any) -> Imported:
-    return opened(read(*given, **options))
+def _read_to_open(file: Path, *given: Any, **options: Any) -> Imported:
+    return opened(read(file, *given, **options), file.name)
 
 
 class _Preview(QWidget):

@@ -8,7 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from studio.importers import Report
+from studio.document.model import ImportedItem
+from studio.importers import Entry, Folded
 from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.table_rows import Index, TableRows
@@ -30,16 +31,16 @@ class Row:
     line: str = ""
 
 
-def rows_of(report: Report) -> list[Row]:
+def rows_of(entries: Sequence[Entry | ImportedItem], folded: Sequence[Folded] = ()) -> list[Row]:
     """Losses first, then warnings, notes, and what was folded into something else."""
     found = [
         Row(entry.severity, entry.item, entry.text, "" if entry.line is None else str(entry.line))
         for severity in ("loss", "warn", "info")
-        for entry in report.entries
+        for entry in entries
         if entry.severity == severity
     ]
-    folded = tr("Became a setting of {into}.")
-    return found + [Row("info", item.item, folded.format(into=item.into)) for item in report.folded]
+    words = tr("Became a setting of {into}.")
+    return found + [Row("info", item.item, words.format(into=item.into)) for item in folded]
 
 
 class ReportRows(TableRows):
@@ -60,6 +61,10 @@ class ReportRows(TableRows):
 
     def count(self) -> int:
         return len(self._rows)
+
+    def item(self, row: int) -> str:
+        """The id of the node, or the name in the source, that a row is about."""
+        return self._rows[row].item
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self._rows[index.row()]

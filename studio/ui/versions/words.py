@@ -58,6 +58,7 @@ FIELDS = {
     "offline": "offline script",
     "sample_input": "example input",
     "runs_on_disk": "runs are kept in a file",
+    "imported": "import report",
 }
 """What fields of a workflow are called whose names do not say it."""
 _VALUES = {

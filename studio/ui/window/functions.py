@@ -52,6 +52,7 @@ def _file(window: MainWindow) -> dict[str, Function]:
         "file.save": on_page(window, files.save),
         "file.save_as": on_page(window, files.save_as),
         "file.map_providers": on_page(window, window.pages.map_providers),
+        "file.import_report": on_page(window, window.pages.show_import_report),
         "file.export": on_page(window, window.pages.show_export),
         "file.export_picture": on_page(window, window.pages.show_picture),
         "file.close": window.close_tab,

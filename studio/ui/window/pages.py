@@ -123,6 +123,21 @@ class Pages:
         if found.before is None and page is not None and not asked and is_needed(page.workspace):
             self.map_providers(page, {e.item for e in found.report.entries if e.code == "model_unmapped"})
 
+    def show_import_report(self, page: WorkflowPage) -> None:
+        """What became of the items of the file that a workflow was imported from, beside the drawing."""
+        from studio.ui.dialogs.provider_sheet import is_needed
+        from studio.ui.importing import ImportReportWindow
+
+        record = page.workspace.document.workflow.imported
+        if record is None:
+            self._window.say(tr("This workflow was not imported from a file of another program."))
+            return
+        maps = is_needed(page.workspace) and not page.workspace.document.read_only
+        report = ImportReportWindow(self._window.theme, page.workspace, record, maps, self._window)
+        report.mapping_requested.connect(partial(self.map_providers, page))
+        page.destroyed.connect(report.close)
+        report.show()
+
     def show_comparison(self, page: WorkflowPage, a: str, b: str) -> None:
         """Two branches or checkpoints in a tab of their own; a tab of the same two is shown again."""
         from studio.ui.compare import ComparePage

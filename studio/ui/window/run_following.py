@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from studio.debugger.states import ENDED, RunState
@@ -58,14 +59,30 @@ class RunFollowing:
         title = tr("The run did not start.") if idle else tr("That is not possible now.")
         errors = [p for p in page.workspace.problems.problems if p.severity == "error"] if page is not None else []
         choices = [Choice(tr("Close"), _nothing, default=not errors, cancels=True)]
-        if idle and errors:
-            choices.insert(0, Choice(tr("Show problems"), self._show_problems, default=True))
+        if idle and errors and page is not None:
+            choices = [
+                Choice(tr("Show problems"), self._show_problems, default=True),
+                *self._ways_out_of_an_import(page),
+                *choices,
+            ]
         elif idle and page is not None and not page.trust_bar.isHidden():
             choices = [
                 Choice(tr("Show code…"), page.trust_bar.show_code, default=True),
                 Choice(tr("Close"), _nothing, cancels=True),
             ]
         show_problem(window.theme, window, title, sentence, choices)
+
+    def _ways_out_of_an_import(self, page: WorkflowPage) -> list[Choice]:
+        """What a workflow of another program may miss: steps that are told in its report, providers and tools."""
+        from studio.ui.dialogs.provider_sheet import is_needed
+
+        if page.workspace.document.workflow.imported is None:
+            return []
+        pages = self._window.pages
+        found = [Choice(tr("Import report…"), partial(pages.show_import_report, page))]
+        if is_needed(page.workspace):
+            found.append(Choice(tr("Map providers and tools…"), partial(pages.map_providers, page)))
+        return found
 
     def _show_problems(self) -> None:
         self._window.sides.show_panel("problems")

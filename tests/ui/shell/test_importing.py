@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 from studio.document.model import AgentNode
 from studio.export import export_project
-from studio.files import loads, write_project
+from studio.files import dumps, loads, write_project
 from studio.importers import Imported
 from studio.settings.places import resource
 from studio.settings.profiles import Profile, Profiles, write_profiles
 from studio.ui.dialogs.provider_sheet import ProviderSheet
-from studio.ui.importing import ImportDialog
+from studio.ui.importing import ImportDialog, ImportReportWindow
 from studio.ui.main_window import MainWindow
 from studio.ui.theme import Theme
 from studio.ui.window.drops import _is_foreign
@@ -184,6 +185,31 @@ async def test_a_model_without_its_provider_is_answered_by_that_of_the_run(
     sheet.accept()
     assert window.page is not None
     assert [n.model for n in window.page.workspace.document.workflow.nodes if isinstance(n, AgentNode)] == [None]
+
+
+async def test_the_report_stays_with_the_workflow_and_a_refused_run_leads_to_it(
+    make_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = make_window()
+    sheet = await mapping_sheet(window, qtbot, SAMPLES / "n8n" / "04_loop_over_items.json")
+    sheet.reject()
+    page = window.page
+    assert page is not None
+    document = page.workspace.document
+    assert loads(dumps(document.workflow)) == document.workflow
+    page.workspace.problems.refresh()
+    page.workspace.run.failed_to_start.emit("It cannot run.")
+    box = window.findChild(QMessageBox, "message")
+    assert box is not None
+    ways = [button.text() for button in box.buttons()]
+    assert ways == ["Show problems", "Import report…", "Map providers and tools…", "Close"]
+    box.buttons()[1].click()
+    report = window.findChild(ImportReportWindow)
+    assert report is not None
+    at = next(row for row in range(report.rows.count()) if document.workflow.node(report.rows.item(row)) is not None)
+    report.table.activated.emit(report.rows.index(at, 2))
+    assert page.workspace.selection.items == (report.rows.item(at),)
+    report.close()
 
 
 def test_what_is_foreign(tmp_path: Path) -> None:
