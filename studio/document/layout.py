@@ -24,6 +24,8 @@ from studio.document.lines import lines
 from studio.document.model import JoinNode, Note, Place, Workflow
 
 SWEEPS = 6
+WIDEST_GAP = 200.0
+"""Between layers, for the longest labels."""
 OVER = 16.0
 """How far a join bar goes beyond the outermost of its lines."""
 Flow = Literal["right", "down"]
@@ -136,6 +138,7 @@ def in_layers(workflow: Workflow, layers: list[list[str]], left: float, top: flo
     middle = snapped(start + max(breadths) / 2) + ports
     cards = {n.id for n in workflow.nodes if not isinstance(n, JoinNode)}
     found: dict[str, Place] = {}
+    gaps = {} if down else _gaps(workflow)
     for layer, breadth in zip(layers, breadths, strict=True):
         depth = max(sizes[i][0] for i in layer)
         across = middle - breadth / 2
@@ -147,7 +150,17 @@ def in_layers(workflow: Workflow, layers: list[list[str]], left: float, top: flo
             x, y = turned((snapped(along + (depth - sizes[item][0]) / 2), beside), down=down)
             found[item] = own.model_copy(update={"x": x, "y": y})
             across += sizes[item][1] + GAP_Y
-        along += depth + GAP_X
+        along += depth + (GAP_X if down else max(gaps.get(item, GAP_X) for item in layer))
+    return found
+
+
+def _gaps(workflow: Workflow) -> dict[str, float]:
+    """The distance to the next layer by source, where the label of a line has to stand on it."""
+    found: dict[str, float] = {}
+    for ln in lines(workflow):
+        if ln.label:
+            wanted = snapped(min(WIDEST_GAP, max(GAP_X, 8 * len(ln.label) + 60)))
+            found[ln.source] = max(found.get(ln.source, GAP_X), wanted)
     return found
 
 

@@ -32,7 +32,7 @@ from studio.ui.window.field_keys import FieldKeys
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
-from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, has_room
+from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, begin_small, has_room
 from studio.ui.window.pages import Pages
 from studio.ui.window.palettes import Palettes
 from studio.ui.window.run_following import RunFollowing
@@ -201,7 +201,9 @@ class MainWindow(QMainWindow):
     def show_first(self, files: list[Path], *, reopen: bool = True) -> None:
         """Shows the window with the files named at the start, else (with ``reopen``) the tabs of the last session, else
         the welcome page; this one also if there is unsaved work to recover, but behind a file that was named."""
-        named = bool(files)
+        named, small = bool(files), not self._memory.geometry and not has_room(self)
+        if small:
+            begin_small(self)
         if not files and reopen and self.preferences.reopen_last:
             files = [p for p in map(Path, recent.last_session()) if p.is_file()]
         self.refresh_profiles()
@@ -212,7 +214,7 @@ class MainWindow(QMainWindow):
         if named and shown is not None and self.tabs.current is not shown:
             self.tabs.show_page(shown)
             self.say(tr("Unsaved work was found. It is offered on the Welcome tab."))
-        if not self._memory.geometry and not has_room(self):
+        if small:
             self.showMaximized()
         else:
             self.show()

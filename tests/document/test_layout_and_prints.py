@@ -182,3 +182,17 @@ def test_types() -> None:
     assert not types.fits("number", "integer")
     assert types.fits("list[text]", "list[any]")
     assert not types.fits("list[response]", "messages")
+
+
+def test_a_label_gets_room_between_layers() -> None:
+    drawing = Drawing("agent", "template")
+    drawing.connect("agent", "template")
+    edge = drawing.workflow.edges[0]
+    drawing.do(commands.set_label(drawing.workflow, edge.id, "score ≥ 8 and more"))
+    drawing.do(commands.arrange_items(drawing.workflow))
+    places = drawing.workflow.places
+    assert places["template"].x - places["agent"].x - 200 == 200  # the most
+    drawing.do(commands.set_label(drawing.workflow, edge.id, "good"))
+    drawing.do(commands.arrange_items(drawing.workflow))
+    places = drawing.workflow.places
+    assert places["template"].x - places["agent"].x - 200 == 96

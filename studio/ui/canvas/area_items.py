@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFragment,
+    QTextLine,
     QTextOption,
 )
 
@@ -29,6 +30,8 @@ FRAME_PADDING = (20.0, 36.0, 20.0, 28.0)
 FRAME_TITLE = 28.0
 NOTE_TEXT = 11.5
 """Pixels of a note's text at 100 %."""
+ELLIPSIS = 10.0
+"""Room for an ellipsis at the end of a line of a note."""
 _GLYPHS = {
     "concurrent": "concurrent",
     "sequential": "sequential",
@@ -110,11 +113,37 @@ class NoteItem(DrawnItem):
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette.setColor(QPalette.ColorRole.Text, tools.color("text2"))
         painter.save()
-        painter.setClipRect(self.box)
         painter.translate(10, 8)
         painter.scale(grown, grown)
+        end, cut = self._whole_lines((self.box.height() - 12) / grown, width)
+        painter.setClipRect(QRectF(0, 0, width + 4, end))
         self._document.documentLayout().draw(painter, context)
+        if cut is not None:
+            painter.setClipping(False)
+            painter.fillRect(QRectF(cut.topLeft(), QPointF(width + 5, end)), tools.brush("wait_s"))
+            painter.setFont(scene_font(self.look.theme, "small", pixels=NOTE_TEXT)[0])
+            painter.setPen(tools.color("text2"))
+            painter.drawText(cut.bottomLeft(), "…")
         painter.restore()
+
+    def _whole_lines(self, room: float, width: float) -> tuple[float, QRectF | None]:
+        """How far down the text goes in lines that fit, and where an ellipsis stands in the last of them: from its top
+        to its baseline; None: all of them fit."""
+        end, cut, block = 0.0, QRectF(), self._document.begin()
+        layout = self._document.documentLayout()
+        while block.isValid():
+            top = layout.blockBoundingRect(block).top()
+            for number in range(block.layout().lineCount()):
+                line = block.layout().lineAt(number)
+                bottom = top + line.y() + line.height()
+                if bottom > room:
+                    return end, cut
+                behind = line.textStart() + line.textLength()
+                while behind > line.textStart() and _x(line, behind) > width - ELLIPSIS:
+                    behind -= 1
+                end, cut = bottom, QRectF(_x(line, behind), top + line.y(), 0, line.ascent())
+            block = block.next()
+        return max(end, room), None
 
     def paint_flat(self, painter: QPainter, tools: Ink) -> None:
         self._paint_paper(painter, tools)
@@ -123,6 +152,12 @@ class NoteItem(DrawnItem):
         painter.setBrush(tools.brush("wait_s"))
         painter.setPen(tools.pen("accent", 2.0, cosmetic=True) if self.selected else NO_PEN)
         painter.drawRoundedRect(self.box, 6, 6)
+
+
+def _x(line: QTextLine, at: int) -> float:
+    """Where the letter at a place of a block begins."""
+    found = line.cursorToX(at)
+    return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
 
 
 def _fragments(block: QTextBlock) -> list[QTextFragment]:

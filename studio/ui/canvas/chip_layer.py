@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF
 from studio.ui.canvas import routing
 from studio.ui.canvas.chips import ChipSpec, chip_specs
 from studio.ui.canvas.edge_item import ChipItem, EdgeItem
+from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import WIDEST, Level
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ class ChipLayer:
         width, height = label.chip.width * WIDEST, label.chip.height * WIDEST
         others = [c.rect for i in self._lines.at_now(edge.line.source) for c in self._chips_of(i) if c is not label]
         (ax, ay), (bx, by) = edge.points[0], edge.points[-1]
+        source = self._scene.items_by_id.get(edge.line.source)
+        if isinstance(source, JunctionItem):
+            others.append(source.chip_room)
         others += [QRectF(ax - 5, ay - 5, 10, 10), QRectF(bx - 12, by - 6, 16, 12)]
         for x, y in (spot, *routing.spots_beside(edge.points, width, height)):
             box = QRectF(x - width / 2, y - height / 2, width, height)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPolygonF
 from studio.document.geometry import FAN_OUT, JOIN, SWITCH
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
-from studio.ui.canvas.levels import Level
+from studio.ui.canvas.levels import WIDEST, Level
 from studio.ui.canvas.routing import End
 from studio.ui.paint import STATUS_TOKENS, ChipLook, ChipText, Ink, draw_octagon
 from studio.ui.paint.svgpath import parse
@@ -23,6 +23,8 @@ _SEVERITY: dict[str, tuple[str, str]] = {
 
 CHIP_BESIDE = 8.0
 """Between a junction and the label left of it."""
+CHIP_ABOVE = 12.0
+"""Between a rhombus and the label above it: the label of its first line has room below."""
 
 
 class JunctionItem(DrawnItem):
@@ -120,6 +122,15 @@ class JunctionItem(DrawnItem):
         return QRectF(
             center.x() - self._chip.width / 2, center.y() - self._chip.height / 2, self._chip.width, self._chip.height
         )
+
+    @property
+    def chip_room(self) -> QRectF:
+        """What the label covers of the scene at the lowest zoom that shows it; null: there is none."""
+        if self._chip is None:
+            return QRectF()
+        width, height = self._chip.width * WIDEST, self._chip.height * WIDEST
+        center = self.pos() + self.chip_center
+        return QRectF(center.x() - width / 2, center.y() - height / 2, width, height)
 
     @property
     def octagon_rect(self) -> QRectF:
@@ -220,7 +231,8 @@ class SwitchItem(JunctionItem):
     def chip_center(self) -> QPointF:
         if self.look.down:
             return self._beside()
-        return QPointF(self.box.center().x(), self.box.top() - 14)
+        height = self._chip.height * self.look.chip_scale if self._chip is not None else 0.0
+        return QPointF(self.box.center().x(), self.box.top() - CHIP_ABOVE - height / 2)
 
     @property
     def octagon_rect(self) -> QRectF:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 from studio.document.geometry import CARD, PORT_Y
 from studio.ui.canvas.cards import Card
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
-from studio.ui.canvas.levels import SHADOW_FROM, WIDEST
+from studio.ui.canvas.levels import READABLE, SHADOW_FROM, WIDEST
 from studio.ui.canvas.routing import End
 from studio.ui.paint import (
     STATUS_TINTS,
@@ -34,6 +34,8 @@ PORT_ROOM = 9.0
 TITLE_X, TITLE_Y, SUBTITLE_Y = 59.0, 15.4, 33.9
 TITLE_MIDDLE = 18.0
 """Height of titles at the middle level, in scene units."""
+TITLE_SMALLER = (17.0, 16.0)
+"""The same for titles that fit then, where they can be read."""
 TITLE_FLAT = 9.0
 """Height of titles at the flat level, on the screen."""
 DISC = QRectF(16, 17, 30, 30)
@@ -57,6 +59,7 @@ class NodeItem(DrawnItem):
         self._fitted = 0.0
         self._small_scale = 1.0
         self._title = self._subtitle = self._middle = self._flat = QStaticText()
+        self._smaller: tuple[float, QStaticText] | None = None
         self._badges: list[tuple[float, ChipText]] = []
         self._footer: list[tuple[float, str, QStaticText]] = []
         self._note: ChipText | None = None
@@ -113,6 +116,7 @@ class NodeItem(DrawnItem):
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
         self._fit_subtitle(self.look.small_scale)
         self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
+        self._smaller = self._laid_smaller(room + 4)
         self._badges = []
         right = self.width - 9
         for badge in card.badges:
@@ -138,6 +142,14 @@ class NodeItem(DrawnItem):
         middle, anchor = self.width / 2, self.width - 9
         covers = anchor - (anchor - left) * WIDEST < middle + PORT_ROOM
         return min(left, middle - PORT_ROOM - width) if covers else left
+
+    def _laid_smaller(self, room: float) -> tuple[float, QStaticText] | None:
+        """The title of the middle level a little smaller, if it fits then and does not otherwise."""
+        for pixels in (TITLE_MIDDLE, *TITLE_SMALLER):
+            font, metrics = scene_font(self.look.theme, "title", pixels=pixels)
+            if metrics.horizontalAdvance(self.card.title) <= room:
+                return None if pixels == TITLE_MIDDLE else (pixels, _laid(self.card.title, font, metrics, room))
+        return None
 
     def _fit_subtitle(self, scale: float) -> None:
         self._small_scale = scale
@@ -181,9 +193,12 @@ class NodeItem(DrawnItem):
             self._lay_out()
         self._paint_card(painter, tools, shadow=False)
         self._paint_disc(painter)
-        painter.setFont(scene_font(self.look.theme, "title", pixels=TITLE_MIDDLE)[0])
+        pixels, title = TITLE_MIDDLE, self._middle
+        if self._smaller is not None and self._smaller[0] * self.look.zoom >= READABLE:
+            pixels, title = self._smaller
+        painter.setFont(scene_font(self.look.theme, "title", pixels=pixels)[0])
         painter.setPen(tools.color("text"))
-        painter.drawStaticText(QPointF(TITLE_X, PORT_Y - self._middle.size().height() / 2), self._middle)
+        painter.drawStaticText(QPointF(TITLE_X, PORT_Y - title.size().height() / 2), title)
         self._paint_ports(painter, tools)
         self._paint_badges(painter, [(self.width - 9 - c.width, c) for _, c in self._badges if c.icon == "hand"])
         self._paint_octagon(painter)

@@ -12,6 +12,7 @@ from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.empty import EmptyHint
 from studio.ui.canvas.item import DrawnItem
+from studio.ui.canvas.levels import Level
 from studio.ui.canvas.run_marks import next_steps
 from studio.ui.canvas.tools import MARGIN, FloatingBox, Minimap, RunSummary, ZoomBar
 
@@ -89,9 +90,10 @@ class Overlays(QObject):
         view = self._view
         width, height, edge = view.width(), view.height(), FloatingBox.SHADOW
         self.zoom.adjustSize()
+        self.map.fit_into(width)
         bottom = height - MARGIN + edge
         # Beside the minimap the tools are in the middle; without it they take its corner.
-        with_map = self.map.isVisibleTo(view)
+        with_map = self.minimap_shown
         right = width - MARGIN + edge
         x = (width - self.zoom.width()) // 2 if with_map else right - self.zoom.width()
         # In a narrow view the map stands above the tools, so that it hides none of them.
@@ -138,7 +140,7 @@ class Overlays(QObject):
         else:
             self.map.follow({i: _shown(items.get(i)) for i in moved})
         self.map.show_chosen(view.selection_items, plain)
-        self.map.show_seen(view.seen_rect())
+        self._show_seen()
 
     def _on_scene_touched(self, ids: set[str] | None) -> None:
         if ids is None:
@@ -159,6 +161,17 @@ class Overlays(QObject):
 
     def _show_seen(self) -> None:
         self.map.show_seen(self._view.seen_rect())
+        self._show_faint()
+
+    def _show_faint(self) -> None:
+        """Whether the minimap lies over something now, as drawn: asked of the scene's index, or of the far picture."""
+        view, scene = self._view, self._view.canvas_scene
+        area = view.viewportTransform().inverted()[0].mapRect(QRectF(self.map.geometry()))
+        if view.level == Level.FAR:
+            self.map.set_faint(bool(view.far.inside(area)))
+            return
+        under = (i for i in scene.items(area) if isinstance(i, DrawnItem) and not isinstance(i, FrameItem))
+        self.map.set_faint(any(item.rect.intersects(area) for item in under))
 
     def _later(self, function: Callable[[], None]) -> QTimer:
         timer = QTimer(self)

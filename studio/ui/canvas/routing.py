@@ -23,6 +23,8 @@ TRACK = 12.0
 """Distance of back edges from each other."""
 LABEL_ABOVE = 15.0
 """How far above a short line its label stands."""
+CLEAR = 6.5
+"""Between a level line, with its head, and a label that stands beside it."""
 HEAD = QPainterPath()
 HEAD.moveTo(0, 0)
 HEAD.lineTo(-9, 4.8)
@@ -349,8 +351,8 @@ def spots_beside(points: Points, width: float, height: float) -> Iterator[tuple[
         if abs(by - ay) >= 0.5:
             yield from ((x, y), (x, y + (by - ay) / 4), (x + width / 2 + 6, y), (x - width / 2 - 6, y))
             continue
-        for away in (height / 2 + 8, height / 2 + 38):
-            yield from ((x, y - away), (x, y + away))
+        near, far = height / 2 + CLEAR, height / 2 + 38
+        yield from ((x, y - near), (x, y + near), (x, y - far), (x + width / 2, y - far), (x, y + far))
 
 
 def pill_spot(points: Points, width: float) -> tuple[float, float]:

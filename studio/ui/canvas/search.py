@@ -14,6 +14,8 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 KEY_ROLE = int(Qt.ItemDataRole.UserRole)
+TOOLS = 44
+"""Height of the zoom tools at the bottom, which the popup leaves free where there is room."""
 WIDTH = 264
 ROWS = 9
 
@@ -98,6 +100,8 @@ class SearchPopup(QFrame):
         self._fill("")
         self.adjustSize()
         area = self._over.rect().adjusted(8, 8, -8, -8)
+        if self.height() <= area.height() - TOOLS:
+            area.setBottom(area.bottom() - TOOLS)
         x = max(area.left(), min(at.x(), area.right() - self.width()))
         y = max(area.top(), min(at.y(), area.bottom() - self.height()))
         self.move(x, y)

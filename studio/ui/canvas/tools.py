@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHideEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFontMetrics,
+    QHideEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from studio.ui.paint import Ink, draw_glyph, draw_shadow, ink
@@ -33,10 +42,16 @@ class FloatingBox(QWidget):
         edge = self.SHADOW
         return QRectF(self.rect()).adjusted(edge, edge, -edge, -edge)
 
+    @property
+    def opacity(self) -> float:
+        """Of all of it, 0 to 1."""
+        return 1.0
+
     def paintEvent(self, event: QPaintEvent) -> None:
         tools = ink(self.theme)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(self.opacity)
         draw_shadow(painter, self.box, dark=tools.dark)
         painter.setPen(tools.pen("border", 1.0))
         painter.setBrush(tools.brush("raised"))
@@ -79,7 +94,7 @@ class ZoomBar(FloatingBox):
         line.setProperty("line", True)
         line.setFixedSize(1, 20)
         self.fit = self._button("own:fit", tr("Fit all (Home)"))
-        self.arrange = self._button("own:arrange", tr("Arrange from left to right (Ctrl+Shift+L)"), " " + tr("Arrange"))
+        self.arrange = self._button("own:arrange", tr("Arrange in layers (Ctrl+Shift+L)"), " " + tr("Arrange"))
         self.map = self._button("own:minimap", tr("Minimap (Ctrl+Shift+M)"))
         self.map.setCheckable(True)
         for widget in (self.out, self.percent, self.into, line, self.fit, self.arrange, self.map):
@@ -122,15 +137,22 @@ ROUNDED_UP_TO = 200
 
 
 class Minimap(FloatingBox):
-    """Rectangles of everything and the visible part; press or drag moves the view."""
+    """Rectangles of everything and the visible part; press or drag moves the view. Smaller in a small view; where it
+    lies over something it lets that shine through, unless the pointer is on it."""
+
+    SIZE, LEAST = (176, 96), 112
+    PART = 0.19
+    """Of the width of the view."""
+    FAINT = 0.3
 
     moved = Signal(float, float)
     """A point of the scene that should be in the middle."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.setFixedSize(176 + 2 * self.SHADOW, 96 + 2 * self.SHADOW)
         self.setAccessibleName(tr("Minimap"))
+        self._faint = False
+        self.fit_into(0)
         self._rects: dict[str, QRectF] = {}
         self._grown: dict[str, QRectF] = {}
         """The same as they are painted, none smaller than :attr:`_least`."""
@@ -146,6 +168,29 @@ class Minimap(FloatingBox):
         """The rectangles as they are painted; None: to be painted again. The canvas below changes more often."""
         self._look: tuple[object, ...] = ()
         """What the picture was painted with."""
+
+    def fit_into(self, width: int) -> None:
+        """Its size in a view of this width."""
+        across = min(self.SIZE[0], max(self.LEAST, round(width * self.PART)))
+        self.setFixedSize(across + 2 * self.SHADOW, across * self.SIZE[1] // self.SIZE[0] + 2 * self.SHADOW)
+
+    def set_faint(self, faint: bool) -> None:
+        """Whether something lies under it that can be edited."""
+        if faint != self._faint:
+            self._faint = faint
+            self.update()
+
+    @property
+    def opacity(self) -> float:
+        return self.FAINT if self._faint and not self.underMouse() else 1.0
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
 
     def show_world(self, rects: Mapping[str, QRectF]) -> None:
         """Where everything is, by id, in scene coordinates."""

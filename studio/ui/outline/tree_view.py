@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
 from studio.ui.paint import ink
 from studio.ui.paint.svgpath import parse
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 INDENT = 15
@@ -21,6 +22,16 @@ class OutlineTree(QTreeView):
         super().__init__(parent)
         self._theme = theme
         self.setIndentation(INDENT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.model().rowCount() == 0:
+            painter = QPainter(self.viewport())
+            painter.setFont(self._theme.font("body"))
+            painter.setPen(self._theme.color("muted"))
+            room = self.viewport().rect().adjusted(16, 12, -16, -12)
+            words = tr("Nodes and edges appear here in the order in which they run.")
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
 
     def drawRow(
         self, painter: QPainter, options: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -30,6 +30,7 @@ class ActionButton(QAbstractButton):
         super().__init__(parent)
         self._theme, self._action, self._icon = theme, action, icon
         self._variant, self._texts, self._keys = variant, texts, keys
+        self._compact = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.clicked.connect(action.trigger)
@@ -44,6 +45,21 @@ class ActionButton(QAbstractButton):
             self.updateGeometry()
             self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """In a narrow window: no key hint, and only the icon unless this is the primary button."""
+        if compact != self._compact:
+            self._compact = compact
+            self.updateGeometry()
+            self.update()
+
+    @property
+    def _icon_only(self) -> bool:
+        return not self._texts or (self._compact and bool(self._icon) and self._variant != "primary")
+
+    @property
+    def _hint(self) -> str:
+        return "" if self._compact else self._keys
+
     def set_variant(self, variant: Variant) -> None:
         """Step is plain while editing and bordered while paused."""
         if variant != self._variant:
@@ -52,13 +68,13 @@ class ActionButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         height = self._theme.length(28)
-        if not self._texts:
+        if self._icon_only:
             return QSize(height, height)
         metrics = QFontMetrics(self._font())
         width = 20 + max(metrics.horizontalAdvance(t) for t in self._texts)
         width += 21 if self._icon else 0
-        if self._keys:
-            width += 8 + QFontMetrics(self._theme.font("tiny")).horizontalAdvance(self._keys)
+        if self._hint:
+            width += 8 + QFontMetrics(self._theme.font("tiny")).horizontalAdvance(self._hint)
         return QSize(width, height)
 
     def minimumSizeHint(self) -> QSize:
@@ -70,7 +86,7 @@ class ActionButton(QAbstractButton):
         self._paint_ground(painter)
         token = self._ink()
         icon = self._theme.pixmap(self._icon, 16, token, self.devicePixelRatioF()) if self._icon else None
-        if not self._texts:
+        if self._icon_only:
             if icon is not None:
                 painter.drawPixmap(QPoint((self.width() - 16) // 2, (self.height() - 16) // 2), icon)
             return
@@ -81,7 +97,7 @@ class ActionButton(QAbstractButton):
         text = self.text()
         small = QFontMetrics(self._theme.font("tiny"))
         width = metrics.horizontalAdvance(text) + (21 if self._icon else 0)
-        width += 8 + small.horizontalAdvance(self._keys) if self._keys else 0
+        width += 8 + small.horizontalAdvance(self._hint) if self._hint else 0
         x = (self.width() - width) // 2
         if self._icon:
             icon = self._theme.pixmap(self._icon, 16, token, self.devicePixelRatioF())
@@ -91,12 +107,12 @@ class ActionButton(QAbstractButton):
         painter.setFont(self._font())
         painter.setPen(self._theme.color(token))
         painter.drawText(QPoint(x, baseline), text)
-        if self._keys:
+        if self._hint:
             painter.setFont(self._theme.font("tiny"))
             ink = QColor(self._theme.color(token))
             ink.setAlphaF(0.75)
             painter.setPen(ink)
-            painter.drawText(QPoint(x + metrics.horizontalAdvance(text) + 8, baseline), self._keys)
+            painter.drawText(QPoint(x + metrics.horizontalAdvance(text) + 8, baseline), self._hint)
 
     def _paint_ground(self, painter: QPainter) -> None:
         enabled = self.isEnabled()

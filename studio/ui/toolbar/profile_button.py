@@ -49,7 +49,7 @@ class ProfileButton(QAbstractButton):
         return QSize(min(width + 61, 240), self._theme.length(28))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(self.sizeHint().width(), self._theme.length(170)), self._theme.length(28))
+        return QSize(min(self.sizeHint().width(), self._theme.length(110)), self._theme.length(28))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

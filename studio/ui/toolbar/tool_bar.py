@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBar, QWidget
 
 from studio.ui.actions import Page
@@ -13,6 +14,10 @@ from studio.ui.toolbar.action_set import ActionSet, shown_key
 from studio.ui.toolbar.input_field import InputField
 from studio.ui.toolbar.profile_button import ProfileButton
 from studio.ui.toolbar.state_chip import StateChip
+
+FULL = 900
+"""A narrower tool bar has short buttons."""
+LEAST = 680
 
 
 class MainToolBar(QToolBar):
@@ -36,6 +41,7 @@ class MainToolBar(QToolBar):
         self._fill()
         self.show_keys()
         self._row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._row.installEventFilter(self)
         self.addWidget(self._row)
         self.show_page("welcome")
         theme.changed.connect(self._on_theme_changed)
@@ -47,6 +53,13 @@ class MainToolBar(QToolBar):
             widget.setVisible(page == "welcome")
         for widget in self._working:
             widget.setVisible(page != "welcome")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._row and isinstance(event, QResizeEvent):
+            compact = event.size().width() < self._theme.length(FULL)
+            for button in self._row.findChildren(ActionButton):
+                button.set_compact(compact)
+        return super().eventFilter(watched, event)
 
     def set_paused(self, paused: bool) -> None:
         """Step gets a border while it is the next thing to do."""
@@ -104,4 +117,5 @@ class MainToolBar(QToolBar):
 
     def _on_theme_changed(self) -> None:
         self._row.setFixedHeight(self._theme.length(40))
+        self._row.setMinimumWidth(self._theme.length(LEAST))
         self.setIconSize(QSize(16, 16))

@@ -14,6 +14,7 @@ from studio.ui.window.memory import WindowMemory
 LayoutName = Literal["edit", "debug", "compare"]
 _BARS, _LEAST_CANVAS = 122, 240
 """Heights of menu, tool, tab and status bars together, and what the canvas keeps of a small window."""
+_LOW = 560
 VERSION = 1
 """Saved layouts of another version are not used."""
 
@@ -170,7 +171,8 @@ class WindowLayouts(QObject):
         small = size.width() < 1400 or size.height() < 820
         comparing = self.current == "compare"
         self.right.show()
-        self.bottom.setVisible(not comparing)
+        # In a very low window the canvas has the height while one edits.
+        self.bottom.setVisible(not comparing and (size.height() >= _LOW or self.current != "edit"))
         self.checkpoints.show()
         self.checkpoints.set_folded(self.current == "edit")
         self.left.setVisible(not small and not comparing)
@@ -203,8 +205,15 @@ _FRAME = QSize(16, 48)
 """What a window manager adds around a window, at most."""
 
 
-def has_room(window: QMainWindow) -> bool:
-    """Whether the screen shows the whole window with its frame; on a smaller screen it begins maximized."""
+def begin_small(window: QMainWindow) -> None:
+    """Takes the size of a small screen before anything is laid out, so that it is laid out as for a small window."""
     free = window.screen().availableSize()
-    wanted = window.size() + _FRAME
+    window.setMinimumSize(LEAST_SIZE.boundedTo(free - _FRAME))
+    window.resize(DEFAULT_SIZE.boundedTo(free))
+
+
+def has_room(window: QMainWindow) -> bool:
+    """Whether the screen shows a whole window with its frame; on a smaller screen it begins maximized."""
+    free = window.screen().availableSize()
+    wanted = DEFAULT_SIZE + _FRAME
     return free.width() >= wanted.width() and free.height() >= wanted.height()

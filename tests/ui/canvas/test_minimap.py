@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 from studio.document import commands
 from studio.document.model import Place, Workflow
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.overlays import MANY, _shown
-from tests.ui.canvas.drawings import large
+from tests.ui.canvas.drawings import large, small
 
 Make = Callable[[Workflow], CanvasView]
 COUNT = MANY + 50
@@ -61,3 +61,19 @@ def test_small_rectangles_grow_only_as_they_are_painted(make_canvas: Make, qtbot
     assert minimap._visible(500.0)["n0"].width() == 500.0
     assert minimap._visible(1.0)["n0"].width() == 200.0
     assert minimap._rects["n0"].width() == 200.0
+
+
+def test_in_a_small_view_it_is_small_and_what_lies_under_it_shines_through(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    view.resize(1000, 700)
+    minimap = view.overlays.map
+    assert minimap.box.size().toTuple() == (176, 96)
+    view.resize(500, 300)
+    assert minimap.box.size().toTuple() == (112, 61)
+    view.set_zoom(1.0)
+    corner = view.to_scene(QPointF(minimap.geometry().center()))
+    card = view.canvas_scene.items_by_id["a"].rect.center()
+    view.look_at(view.seen_rect().center() + card - corner)
+    assert minimap.opacity == minimap.FAINT
+    view.look_at(QPointF(4000, 4000))
+    assert minimap.opacity == 1.0
