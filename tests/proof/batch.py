@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ async def differences(
     *,
     export: Export = as_project,
     restored: Callable[[str], bool] = lambda _: True,
+    samples: Mapping[str, Sample] | None = None,
+    outcomes: dict[str, Outcome] | None = None,
 ) -> dict[str, str]:
     """Name -> where code and canvas differ; nothing for those that do not. Those with a name that is ``restored`` are
     interrupted and restored from a checkpoint, too."""
@@ -43,48 +46,54 @@ async def differences(
     try:
         for at in range(0, len(names), _BATCH):
             part = {name: documents[name] for name in names[at : at + _BATCH]}
-            found |= await _batch(part, folder / str(at), source, export, restored)
+            jobs = _Batch(folder / str(at), source, export, restored, samples or {})
+            found |= await jobs.run(part)
+            if outcomes is not None:
+                outcomes |= {name: outcome for name, _, outcome in jobs.expected}
     finally:
         await source.close()
     return found
 
 
-async def _batch(
-    documents: Mapping[str, Workflow],
-    folder: Path,
-    source: ServiceSource,
-    export: Export,
-    restored: Callable[[str], bool],
-) -> dict[str, str]:
-    jobs: list[dict[str, Any]] = []
-    expected: list[tuple[str, Shape, Outcome]] = []
-    async with AsyncExitStack() as servers:
-        for number, (name, flow) in enumerate(documents.items()):
-            flow = flow.model_copy(update={"offline": _quick(flow.offline)})
-            sample = Sample(flow.sample_input or "Hello there")
-            shape, outcome, answers = await outcome_of(flow, sample, source=source)
-            package = f"flow_{number}"
-            files = export(name, flow, package)
-            write_project(files, folder / package)
-            server = await serve(served_model(flow))
-            servers.push_async_callback(server.close)
-            expected.append((name, shape, outcome))
-            jobs.append(
-                {
-                    "folder": str(folder / package),
-                    "module": module_of(files),
-                    "input": sample.input,
-                    "answers": answers,
-                    "steps": ["restores"] if restored(name) else [],
-                    "environment": {
-                        "OPENAI_API_KEY": server.key,
-                        "OPENAI_BASE_URL": server.url,
-                        "OPENAI_CHAT_COMPLETION_MODEL": "offline",
-                        "OPENAI_CHAT_MODEL": "offline",
-                    },
-                }
-            )
-        return await _compared(jobs, expected)
+@dataclass(slots=True)
+class _Batch:
+    """Some documents in one process."""
+
+    folder: Path
+    source: ServiceSource
+    export: Export
+    restored: Callable[[str], bool]
+    samples: Mapping[str, Sample]
+    expected: list[tuple[str, Shape, Outcome]] = field(default_factory=list)
+
+    async def run(self, documents: Mapping[str, Workflow]) -> dict[str, str]:
+        async with AsyncExitStack() as servers:
+            jobs = [await self._job(name, flow, servers) for name, flow in documents.items()]
+            return await _compared(jobs, self.expected)
+
+    async def _job(self, name: str, flow: Workflow, servers: AsyncExitStack) -> dict[str, Any]:
+        flow = flow.model_copy(update={"offline": _quick(flow.offline)})
+        sample = self.samples.get(name) or Sample(flow.sample_input or "Hello there")
+        shape, outcome, answers = await outcome_of(flow, sample, source=self.source)
+        package = f"flow_{len(self.expected)}"
+        files = self.export(name, flow, package)
+        write_project(files, self.folder / package)
+        server = await serve(served_model(flow))
+        servers.push_async_callback(server.close)
+        self.expected.append((name, shape, outcome))
+        return {
+            "folder": str(self.folder / package),
+            "module": module_of(files),
+            "input": sample.input,
+            "answers": answers,
+            "steps": ["restores"] if self.restored(name) else [],
+            "environment": {
+                "OPENAI_API_KEY": server.key,
+                "OPENAI_BASE_URL": server.url,
+                "OPENAI_CHAT_COMPLETION_MODEL": "offline",
+                "OPENAI_CHAT_MODEL": "offline",
+            },
+        }
 
 
 def _quick(script: OfflineScript) -> OfflineScript:
