@@ -19,8 +19,8 @@ def figures(where: Place, agents: int = AGENTS, seconds: int = SECONDS) -> Itera
     found = measured(where, "run_panel_child", agents, RATE, seconds, seconds=120 + 3 * seconds)
     load = {key: found[key] for key in ("tokens", "lanes_seen")} | {"platform": where.platform}
     beats = found["beats"]
-    for part in ("median", "p99", "max"):
-        goal = STALL_GOAL if part == "p99" else None
+    for part in ("median", "p99", "max", "own_p99", "own_max"):
+        goal = STALL_GOAL if part in ("p99", "own_p99") else None
         more = load | {"beats": beats["count"], "over_16": beats["over_16"]}
         yield Figure(f"run_panel.stall.{part}", beats[part], floor["beats"][part], goal=goal, more=more)
     yield Figure("run_panel.memory", found["grown"], None, unit="MB", goal=MEMORY_GOAL, more=load)

@@ -18,7 +18,9 @@ class Beats(QObject):
         super().__init__(parent)
         self.gaps: list[tuple[float, float]] = []
         """(moment, milliseconds since the beat before)."""
-        self._last = 0.0
+        self.own: list[float] = []
+        """Milliseconds of processor time of this thread between two beats: what a busy machine does not change."""
+        self._last = self._spent = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(BEAT_MS)
@@ -26,8 +28,8 @@ class Beats(QObject):
 
     def start(self) -> None:
         """Begins anew."""
-        self.gaps = []
-        self._last = time.perf_counter()
+        self.gaps, self.own = [], []
+        self._last, self._spent = time.perf_counter(), time.thread_time()
         self._timer.start()
 
     def stop(self) -> dict[str, float]:
@@ -40,9 +42,12 @@ class Beats(QObject):
             "max": max(gaps, default=0.0),
             "count": len(gaps),
             "over_16": sum(gap > 16 for gap in gaps),
+            "own_p99": percentile(self.own, 0.99),
+            "own_max": max(self.own, default=0.0),
         }
 
     def _on_timer_timeout(self) -> None:
-        now = time.perf_counter()
+        now, spent = time.perf_counter(), time.thread_time()
         self.gaps.append((now, (now - self._last) * 1000))
-        self._last = now
+        self.own.append((spent - self._spent) * 1000)
+        self._last, self._spent = now, spent
