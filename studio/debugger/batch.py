@@ -145,6 +145,7 @@ class Batch:
         self._max_cost = max_cost
         self.results: dict[int, RowResult] = dict(done or {})
         self._stopped = False
+        self._running = 0
 
     @property
     def cost(self) -> float:
@@ -156,6 +157,12 @@ class Batch:
         """Whether so much was spent that no further run begins."""
         return self._max_cost is not None and self.cost >= self._max_cost
 
+    def _would_be_over(self) -> bool:
+        """Whether the cap is reached when what runs now has cost what a row costs on average."""
+        known = [result.cost for result in self.results.values() if result.state == "completed"]
+        on_its_way = self._running * sum(known) / len(known) if known else 0.0
+        return self._max_cost is not None and self.cost + on_its_way >= self._max_cost
+
     def stop(self) -> None:
         """Begins no further run; what runs is finished. To end that too, cancel :meth:`run`."""
         self._stopped = True
@@ -165,10 +172,13 @@ class Batch:
         waiting = iter([row for row in self._rows if row.number not in self.results])
 
         async def work() -> None:
-            for row in waiting:
-                if self._stopped or self.capped:
+            while not self._stopped and not self._would_be_over():
+                row = next(waiting, None)
+                if row is None:
                     return
+                self._running += 1
                 result = await self._one(row)
+                self._running -= 1
                 self.results[row.number] = result
                 self._told(result)
 

@@ -86,6 +86,14 @@ async def test_no_run_begins_when_so_much_was_spent() -> None:
     assert batch.capped
     assert batch.cost == pytest.approx(1.2)
 
+    async def slow(row: Row) -> Outcome:
+        await asyncio.sleep(0)
+        return outcome(cost=0.4)
+
+    two = Batch(ROWS, slow, lambda _result: None, parallel=2, max_cost=1.0)
+    await two.run()
+    assert two.cost == pytest.approx(1.2), "what the second of two that run will cost is counted before a third begins"
+
 
 async def test_a_stopped_batch_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
