@@ -146,6 +146,10 @@ def answer_with_a_changed_call(person: Editor) -> None:
     studio.wait(f"{CONTEXT}.isVisible() and {CONTEXT}.box.currentText() == 'Planner · superstep 6'")
     studio.wait(f"'History written' in [g.title for g in {CONTEXT}.parts[2].column.groups]")
     person.shot("d-approval-context")
+    assert "score 6 is not ≥ 8" in studio.ask(f"[why for m in {RUN}.messages for _, _, _, why in m.routes]")
+    studio.click("Cancel both…", "RequestsPanel")
+    studio.click("Keep waiting")
+    assert studio.ask(f"{RUN}.state.value") == "waiting"
     studio.click("Change the arguments…", "RequestsPanel")
     studio.wait("find('value_dialog') is not None")
     keys("ctrl+a")
