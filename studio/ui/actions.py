@@ -233,7 +233,7 @@ FILE = (
            hint="Show the Python project that this workflow becomes"),
     Action("file.export_picture", "Export picture…", "File", 2, "", why_not=on_workflow,
            hint="Save the drawing as PNG, SVG, Mermaid or Graphviz DOT"),
-    Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",), why_not=on_tab),
+    Action("file.close", "Close tab", "File", 3, "", ("Ctrl+W",)),
     Action("file.map_providers", "Map providers and tools…", "File", 3, "", why_not=to_edit,
            hint="Choose what stands here for the providers, models and tools that a workflow from elsewhere names"),
     Action("file.import_report", "Import report…", "File", 3, "", why_not=on_workflow,
@@ -451,9 +451,8 @@ CHECKPOINTS = (
 )  # fmt: skip
 
 WINDOW = (
-    Action("go.next_tab", "Next tab", "Window", 0, "", ("Ctrl+Tab",), ("Meta+Tab",), why_not=on_tab),
-    Action("go.previous_tab", "Previous tab", "Window", 0, "", ("Ctrl+Shift+Tab",), ("Meta+Shift+Tab",),
-           why_not=on_tab),
+    Action("go.next_tab", "Next tab", "Window", 0, "", ("Ctrl+Tab",), ("Meta+Tab",)),
+    Action("go.previous_tab", "Previous tab", "Window", 0, "", ("Ctrl+Shift+Tab",), ("Meta+Shift+Tab",)),
     Action("go.canvas", "Canvas", "Window", 1, "", ("Ctrl+1",), why_not=on_workflow),
     Action("go.inspector", "Inspector", "Window", 1, "", ("Ctrl+2",), why_not=on_workflow),
     Action("go.run_panel", "Run panel", "Window", 1, "", ("Ctrl+3",), why_not=on_workflow),

@@ -182,6 +182,9 @@ class DocumentTabs(QWidget):
         if page is not None:
             self._stack.setCurrentWidget(page)
         self.current_changed.emit()
+        if page is not None and not self._bar.hasFocus():
+            # Else it goes on to whatever comes next to what was hidden. A page knows what had it there last.
+            (page.focusWidget() or page).setFocus()
 
 
 def _plain(title: str) -> str:
