@@ -84,6 +84,8 @@ class CanvasScene(QGraphicsScene):
         self._box: QRectF | None = None
         """The rectangle around everything; None: to be found again."""
         self._problems: Mapping[str, tuple[Problem, ...]] = {}
+        self._hidden: Mapping[str, str] = {}
+        """What collapsed groups hid when the lines were made last."""
         self._pending = ChangeSet()
         self._pending_run = RunUpdate()
         self._problems_changed = False
@@ -250,7 +252,8 @@ class CanvasScene(QGraphicsScene):
         edges = changes.edges_added | changes.edges_removed | changes.edges_changed
         ends = self._ends_of(edges)
         fresh: set[str] = set()
-        if changes.everything or edges or changes.groups or self.line_layer.concern(added, removed):
+        regrouped, self._hidden = self._hidden != self.contents.hidden, self.contents.hidden
+        if changes.everything or edges or changes.groups or regrouped or self.line_layer.concern(added, removed):
             fresh = yield from self.line_layer.set_lines(self.contents.shown_lines(lines(self.workflow)))
             ends |= self._ends_of(edges)
         fresh |= changes.placed & self.line_layer.drawn.keys()

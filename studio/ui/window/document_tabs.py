@@ -14,6 +14,7 @@ from studio.ui.actions import Page
 from studio.ui.text import tip as plain_tip
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.sources import short
 
 
 class DocumentPage(QWidget):
@@ -50,6 +51,7 @@ class DocumentTabs(QWidget):
         self._bar.setIconSize(QSize(14, 14))
         self._bar.setElideMode(Qt.TextElideMode.ElideMiddle)
         self._bar.setUsesScrollButtons(True)
+        self._bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectPreviousTab)
         self._bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._bar.installEventFilter(self)
         self._strip = QWidget()
@@ -188,5 +190,5 @@ class DocumentTabs(QWidget):
 
 
 def _plain(title: str) -> str:
-    """A title as a tab shows it: one line, ``&`` is not a mnemonic."""
-    return " ".join(title.split()).replace("&", "&&") or tr("Untitled")
+    """A title as a tab shows it: one line, cut where it would hide the other tabs, ``&`` is not a mnemonic."""
+    return short(" ".join(title.split())).replace("&", "&&") or tr("Untitled")

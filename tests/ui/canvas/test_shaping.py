@@ -393,6 +393,21 @@ def test_what_cannot_be_extracted_is_told(make_canvas: Make) -> None:
     assert told[0].endswith(".")
 
 
+def test_a_frame_around_everything_gives_all_lines_back_when_it_is_opened(make_canvas: Make) -> None:
+    view = make_canvas(chain())
+    view.select_all()
+    view.toggle_frame()
+    view.toggle_collapsed()
+    view.canvas_scene.flush()
+    assert not view.canvas_scene.line_layer.items
+    undo(view)
+    assert set(view.canvas_scene.line_layer.items) == {"ab", "bc"}
+    for count in (0, 2):
+        view.toggle_collapsed()
+        view.canvas_scene.flush()
+        assert len(view.canvas_scene.line_layer.items) == count
+
+
 def test_a_link_becomes_a_copy(make_canvas: Make, tmp_path: Path) -> None:
     write_workflow(chain(), tmp_path / "inner.workflow.json")
     node = SubWorkflowNode(id="s", name="S", path="inner.workflow.json")

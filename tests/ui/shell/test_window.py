@@ -335,50 +335,12 @@ def test_the_theme_menu_is_checked(window: MainWindow) -> None:
     assert not window.actions_["theme.light"].isChecked()
 
 
-def test_tabs_are_gone_through_with_keys_and_the_page_has_the_focus(window: MainWindow) -> None:
-    window.show()
-    first, second = window.files.new(), window.files.new()
-    window.pages.show_welcome()
-    order = window.tabs.pages()
-    assert [page.kind for page in order] == ["workflow", "workflow", "welcome"]
-    for _ in range(2):
-        window.refresh()
-        window.actions_["go.next_tab"].trigger()
-        if window.tabs.current in (first, second):
-            assert window.focusWidget() is window.tabs.current.canvas  # type: ignore[union-attr]
-    assert window.tabs.current is second
-    second.disk_bar.show()
-    second.disk_bar.keep.setFocus()
-    window.tabs.show_page(first)
-    window.tabs.show_page(second)
-    assert window.focusWidget() is second.disk_bar.keep, "as it was left"
-    window.tabs.show_page(order[2])
-    window.refresh()
-    window.actions_["file.close"].trigger()
-    assert [page.kind for page in window.tabs.pages()] == ["workflow", "workflow"]
-    assert window.focusWidget() is not None
-    assert window.tabs.isAncestorOf(window.focusWidget())
-
-
 def test_the_memory_is_plain_json(window: MainWindow) -> None:
     window.files.new()
     window.close()
     data = json.loads((state_dir() / "window.json").read_text(encoding="utf-8"))
     assert set(data) == {"geometry", "layouts", "folded", "inputs"}
     assert memory.load().layouts.keys() == {"edit"}
-
-
-def test_the_memory_of_two_windows_is_one() -> None:
-    first, second = memory.load(), memory.load()
-    first.inputs |= {"one": ["a"], "both": ["b"]}
-    first.layouts["edit"] = "ab"
-    memory.save(first)
-    second.inputs |= {"two": ["c"], "both": ["d"]}
-    second.layouts["debug"] = "cd"
-    memory.save(second)
-    found = memory.load()
-    assert found.inputs == {"one": ["a"], "two": ["c"], "both": ["d", "b"]}
-    assert found.layouts == {"edit": "ab", "debug": "cd"}
 
 
 def test_inputs_of_a_workflow_that_keeps_nothing_on_disk_are_forgotten_at_the_end(window: MainWindow) -> None:
