@@ -24,6 +24,7 @@ from studio.ui.theme import Theme
 from studio.ui.toolbar.action_set import ActionSet
 from studio.ui.toolbar.menus import fill_menu_bar
 from studio.ui.toolbar.tool_bar import MainToolBar
+from studio.ui.widgets.sources import short
 from studio.ui.window import drops, memory
 from studio.ui.window.debug_flows import debug_command
 from studio.ui.window.document_tabs import DocumentPage, DocumentTabs
@@ -307,7 +308,7 @@ class MainWindow(QMainWindow):
         if page is None:
             return tr("Superstep Studio")
         mark = " •" if page.workspace.document.dirty else ""
-        return f"{page.title.translate(_TURNING)}{mark} — {tr('Superstep Studio')}"
+        return f"{short(page.title.translate(_TURNING), 80)}{mark} — {tr('Superstep Studio')}"
 
     def _count_tabs(self, workspace: Workspace | None) -> None:
         self.sides.bottom.set_count("problems", len(workspace.problems.problems) if workspace else 0)

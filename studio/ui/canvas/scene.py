@@ -85,7 +85,6 @@ class CanvasScene(QGraphicsScene):
         """The rectangle around everything; None: to be found again."""
         self._problems: Mapping[str, tuple[Problem, ...]] = {}
         self._hidden: Mapping[str, str] = {}
-        """What collapsed groups hid when the lines were made last."""
         self._pending = ChangeSet()
         self._pending_run = RunUpdate()
         self._problems_changed = False
@@ -252,8 +251,7 @@ class CanvasScene(QGraphicsScene):
         edges = changes.edges_added | changes.edges_removed | changes.edges_changed
         ends = self._ends_of(edges)
         fresh: set[str] = set()
-        regrouped, self._hidden = self._hidden != self.contents.hidden, self.contents.hidden
-        if changes.everything or edges or changes.groups or regrouped or self.line_layer.concern(added, removed):
+        if changes.everything or edges or changes.groups or self._other_lines(added, removed):
             fresh = yield from self.line_layer.set_lines(self.contents.shown_lines(lines(self.workflow)))
             ends |= self._ends_of(edges)
         fresh |= changes.placed & self.line_layer.drawn.keys()
@@ -280,6 +278,11 @@ class CanvasScene(QGraphicsScene):
         self._mark_selection(touched)
         self._turn(workspace)
         return bool(moved)
+
+    def _other_lines(self, added: Set[str], removed: Set[str]) -> bool:
+        """Whether other lines are shown now although no edge changed; collapsed groups hide those inside them."""
+        before, self._hidden = self._hidden, self.contents.hidden
+        return before != self._hidden or self.line_layer.concern(added, removed)
 
     def _show(self, workspace: Workspace, shown: Iterable[str], placed: Set[str], moved: set[str]) -> Iterator[None]:
         """Fills these items, and puts those that are only somewhere else where they are."""

@@ -49,7 +49,10 @@ def test_tabs_are_gone_through_with_keys_and_the_page_has_the_focus(window: Main
 def test_a_long_title_leaves_room_for_other_tabs(window: MainWindow) -> None:
     page = window.files.new()
     page.workspace.document.execute(SetWorkflow({"name": "R&D\n" + "x" * 300}), "Rename")
-    assert window.tabs._bar.tabText(0) == "R&&D " + "x" * 34 + "…"
+    assert window.tabs._bar.tabText(0) == "R&&D " + "x" * 35 + "…"
+    window.refresh()
+    assert window.windowTitle().startswith("R&D xxx")
+    assert len(window.windowTitle()) < 110
 
 
 def test_the_memory_of_two_windows_is_one() -> None:
