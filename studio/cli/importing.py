@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio.cli.exits import DONE, FAILED, LOSSES, Stop, usage
 from studio.cli.mapping import mapped, unmapped
+from studio.document.difference import difference
 from studio.document.model import Workflow
 from studio.files import FileProblem, write_workflow
 from studio.importers import ImportProblem, Report, in_words, read
@@ -34,13 +35,17 @@ def command(options: argparse.Namespace) -> int:
         others = f" --choice takes: {', '.join(problem.choices)}." if problem.choices else ""
         usage(f"{options.source} cannot be imported: {problem.message}{place} {problem.way_out}{others}".strip())
     profiles = [profile.name for profile in read_profiles()[0].profiles]
-    workflow = mapped(opened(found, Path(options.source).name).workflow, options, profiles)
+    found = opened(found, Path(options.source).name)
+    workflow = mapped(found.workflow, options, profiles)
     _write(workflow, Path(options.output))
     if options.json:
         print(json.dumps(found.report.to_json(), ensure_ascii=False))
     else:
         print(options.output)
         _tell(found.report)
+        for change in difference(found.before, found.workflow).changes if found.before is not None else ():
+            fields = f": {', '.join(field.field for field in change.fields)}" if change.item and change.fields else ""
+            print(f"{change.what} in the code: {change.name}{fields}", file=sys.stderr)
         for line in unmapped(workflow, options, profiles):
             print(f"to map: {line}", file=sys.stderr)
     return LOSSES if found.report.has_losses else DONE

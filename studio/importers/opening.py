@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.document.layout import arrange
-from studio.document.model import ImportedItem, ImportRecord
+from studio.document.model import GenericNode, ImportedItem, ImportRecord, Workflow
+from studio.document.problems import Problem
+from studio.document.validate import problems
 from studio.importers.detection import NAMES
 from studio.importers.finish import Imported
-from studio.importers.report import Report, in_words
+from studio.importers.report import Entry, Report, in_words
 from studio.importers.runnable import runnable
 from studio.importers.spacing import spaced
+
+_ADDED = "Added: it keeps the result for steps that ask for it."
 
 
 def opened(found: Imported, source: str = "") -> Imported:
@@ -19,12 +23,30 @@ def opened(found: Imported, source: str = "") -> Imported:
     if found.before is not None:
         return found
     workflow = runnable(found.workflow)
+    added = {n.id for n in workflow.nodes} - {n.id for n in found.workflow.nodes}
+    told = [
+        *(Entry("unsupported_item", p.place, "warn", p.message) for p in _left(workflow, found.report)),
+        *(
+            Entry("semantics_differ", i, "info", "Added: it keeps the result for steps that ask for it.")
+            for i in sorted(added)
+        ),
+    ]
+    report = replace(found.report, entries=(*found.report.entries, *told), added=found.report.added | added)
     if found.drawn:
         workflow = spaced(workflow)
     elif len(workflow.nodes) > len(found.workflow.nodes):
         places = {**found.workflow.places, **arrange(workflow)}
         workflow = workflow.model_copy(update={"places": places})
-    return replace(found, workflow=workflow.model_copy(update={"imported": _record(found.report, source)}))
+    workflow = workflow.model_copy(update={"imported": _record(report, source)})
+    return replace(found, workflow=workflow, report=report)
+
+
+def _left(workflow: Workflow, report: Report) -> list[Problem]:
+    """The steps that came in as what they are and do not run, beyond the placeholders, which have an entry each."""
+    told = {entry.item for entry in report.entries if entry.severity == "loss"}
+    known = (n.id for n in workflow.nodes if isinstance(n, GenericNode) and n.kind not in ("pass", "placeholder"))
+    wanted = set(known) - told
+    return [p for p in problems(workflow) if p.code == "cannot_run" and p.place in wanted]
 
 
 def _record(report: Report, source: str) -> ImportRecord:

@@ -16,7 +16,7 @@ from studio.importers import Imported, ImportProblem, Refused, in_words, read
 from studio.importers.detection import NAMES
 from studio.importers.opening import opened
 from studio.importers.registry import BUILDERS
-from studio.ui.importing.entries import ReportRows, rows_of
+from studio.ui.importing.entries import ReportRows, rows_of, rows_of_changes
 from studio.ui.importing.table import report_table
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -132,9 +132,11 @@ class ImportDialog(QDialog):
         self._found = found
         self._open.setEnabled(found is not None)
         self._preview.show_workflow(found.workflow if found is not None else None)
-        self.rows.show(rows_of(found.report.entries, found.report.folded) if found is not None else ())
         if found is None:
+            self.rows.show(())
             return
+        changes = rows_of_changes(found.before, found.workflow) if found.before is not None else []
+        self.rows.show([*rows_of(found.report.entries, found.report.folded), *changes])
         report = found.report
         one, several = tr("1 change was made"), tr("{count} changes were made")
         edits = tr("{changes} in the code since it was exported.").format(

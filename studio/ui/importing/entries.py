@@ -8,10 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from studio.document.model import ImportedItem
+from studio.document.difference import ItemChange, difference
+from studio.document.model import ImportedItem, Workflow
 from studio.importers import Entry, Folded
 from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
+from studio.ui.versions.words import change_name, change_words
+from studio.ui.widgets.sources import short
 from studio.ui.widgets.table_rows import Index, TableRows
 
 _LOOKS = {
@@ -41,6 +44,27 @@ def rows_of(entries: Sequence[Entry | ImportedItem], folded: Sequence[Folded] = 
     ]
     words = tr("Became a setting of {into}.")
     return found + [Row("info", item.item, words.format(into=item.into)) for item in folded]
+
+
+def rows_of_changes(before: Workflow, after: Workflow) -> list[Row]:
+    """What the code changed in a document since it was exported, one row an item."""
+    return [Row("info", change_name(change), _sentence(change)) for change in difference(before, after).changes]
+
+
+_SENTENCES = {
+    "added": "Added in the code.",
+    "removed": "Removed in the code.",
+    "changed": "Changed in the code: {fields}.",
+    "moved": "Moved in the code.",
+}
+
+
+def _sentence(change: ItemChange) -> str:
+    if change.part == "workflow" and change.fields:
+        (field,) = change.fields
+        words = tr("Changed in the code from {before} to {after}.")
+        return words.format(before=short(field.before), after=short(field.after))
+    return tr(_SENTENCES[change.what]).format(fields=change_words(change))
 
 
 class ReportRows(TableRows):

@@ -122,6 +122,7 @@ class FileFlows(QObject):
         self._tabs.show_page(page)
         if found.edits:
             page.workspace.document.execute(Batch(found.edits), tr("Take over changes of the code"))
+            page.workspace.compared.compare(found.before, tr("the export before its code was edited"))
 
     def ask_open(self) -> None:
         """Asks for files and opens them."""

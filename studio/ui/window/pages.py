@@ -119,6 +119,8 @@ class Pages:
 
         self._window.files.new_from_import(found)
         page = self._window.page
+        if found.edits:
+            self._window.sides.show_panel("versions")
         asked = QApplication.activeModalWidget() is not None  # opening a workflow asks for unknown profiles itself
         if found.before is None and page is not None and not asked and is_needed(page.workspace):
             self.map_providers(page, {e.item for e in found.report.entries if e.code == "model_unmapped"})

@@ -139,6 +139,8 @@ async def test_changes_of_an_exported_project_are_an_edit_list(opened: Opened, t
     assert dialog.found.edits
     assert "1 change was made in the code since it was exported." in dialog.said.text()
     assert dialog.found.before == flow
+    assert dialog.rows.data(dialog.rows.index(0, 1)) == "Proposer"
+    assert dialog.rows.data(dialog.rows.index(0, 2)) == "Changed in the code: instructions."
 
 
 async def mapping_sheet(window: MainWindow, qtbot: QtBot, source: Path) -> ProviderSheet:
@@ -199,6 +201,7 @@ async def test_the_report_stays_with_the_workflow_and_a_refused_run_leads_to_it(
     assert loads(dumps(document.workflow)) == document.workflow
     page.workspace.problems.refresh()
     page.workspace.run.failed_to_start.emit("It cannot run.")
+    assert "each" in [entry.item for entry in document.workflow.imported.entries]  # type: ignore[union-attr]
     box = window.findChild(QMessageBox, "message")
     assert box is not None
     ways = [button.text() for button in box.buttons()]
