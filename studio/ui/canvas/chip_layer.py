@@ -110,12 +110,24 @@ class ChipLayer:
                 taken = pill.chip.width + 12
             pill.setPos(x, y)
         if label is not None:
-            spot = routing.label_spot(edge.points, label.chip.width, taken)
-            label.setPos(QPointF(*self._free_spot(edge, label, spot)))
+            self._put_label(edge, label, taken)
 
-    def _free_spot(self, edge: EdgeItem, label: ChipItem, spot: tuple[float, float]) -> tuple[float, float]:
+    def _put_label(self, edge: EdgeItem, label: ChipItem, taken: float) -> None:
+        """Where it hides nothing; where there is no such place, on the line, as short as it may be."""
+        spec = self._specs[edge.line.id, False]
+        if spec.otherwise is not None:
+            label.show_chip(spec.made(self._scene.look.theme))
+        spot = routing.label_spot(edge.points, label.chip.width, taken)
+        free = self._free_spot(edge, label, spot)
+        if free is None and spec.otherwise is not None:
+            label.show_chip(spec.otherwise.made(self._scene.look.theme))
+            spot = routing.label_spot(edge.points, label.chip.width, taken)
+            free = self._free_spot(edge, label, spot)
+        label.setPos(QPointF(*(free or spot)))
+
+    def _free_spot(self, edge: EdgeItem, label: ChipItem, spot: tuple[float, float]) -> tuple[float, float] | None:
         """This spot if a label there hides no card, end, or other label of the same source; else one beside the line
-        that is free; else this one."""
+        that is free, if there is one."""
         if len(self._lines.at_now(edge.line.source)) > MANY_LABELS:
             return spot
         width, height = label.chip.width * WIDEST, label.chip.height * WIDEST
@@ -131,7 +143,7 @@ class ChipLayer:
                 continue
             if not self._lines.covered(box):
                 return x, y
-        return spot
+        return None
 
     def _chips_of(self, line_id: str) -> list[ChipItem]:
         return [self.chips[line_id, pill] for pill in (False, True) if (line_id, pill) in self.chips]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.paint import ChipLook, ChipText
+from studio.ui.paint.chips import LONGEST
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 _MOST = 99
+_REASON = 30
+"""Letters of why a line was not taken: all of it stands in the card beside the pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,21 @@ class ChipSpec:
     icon: str = ""
     icon_token: str = ""
     look: ChipLook = "outline"
+    longest: int = LONGEST
+    otherwise: ChipSpec | None = None
+    """Shown where there is no room for this one."""
 
     def made(self, theme: Theme) -> ChipText:
         """The chip, laid out."""
-        return ChipText(theme, self.text, self.strong, icon=self.icon, icon_token=self.icon_token, look=self.look)
+        return ChipText(
+            theme,
+            self.text,
+            self.strong,
+            icon=self.icon,
+            icon_token=self.icon_token,
+            look=self.look,
+            longest=self.longest,
+        )
 
 
 def chip_specs(edges: Mapping[str, EdgeItem], cases: Mapping[str, int]) -> dict[tuple[str, bool], ChipSpec]:
@@ -46,10 +60,20 @@ def chip_specs(edges: Mapping[str, EdgeItem], cases: Mapping[str, int]) -> dict[
 
 def _label(edge: EdgeItem, cases: Mapping[str, int]) -> ChipSpec | None:
     line, state = edge.line, edge.state
+    named = _named(edge, cases)
     if state.refused:
-        return ChipSpec(state.refused, icon="muted", look="dim")
+        short = (
+            replace(named, icon="muted", icon_token="", look="dim") if named else ChipSpec("", icon="muted", look="dim")
+        )
+        return ChipSpec(state.refused, icon="muted", look="dim", longest=_REASON, otherwise=short)
     if state.fault and not line.label:
         return ChipSpec("", icon="error", look="fail")
+    return named
+
+
+def _named(edge: EdgeItem, cases: Mapping[str, int]) -> ChipSpec | None:
+    """What the line is called; None if it has no name."""
+    line = edge.line
     strong = ""
     if line.kind == "case":
         strong = str(cases.get(line.id, 0) + 1)
@@ -58,5 +82,5 @@ def _label(edge: EdgeItem, cases: Mapping[str, int]) -> ChipSpec | None:
     if not strong and not line.label:
         return None
     unreadable = line.condition is not None and line.condition.kind == "python"
-    icon, token = ("error", "fail_t") if state.fault else ("", "")
+    icon, token = ("error", "fail_t") if edge.state.fault else ("", "")
     return ChipSpec(line.label, strong, icon, token, "dim" if unreadable else "outline")

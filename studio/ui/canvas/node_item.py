@@ -154,7 +154,8 @@ class NodeItem(DrawnItem):
     def _fit_subtitle(self, scale: float) -> None:
         self._small_scale = scale
         room = (self.width - TITLE_X - 5) / scale
-        self._subtitle = _laid(self.card.subtitle, *scene_font(self.look.theme, "small"), room)
+        font = scene_font(self.look.theme, "small")
+        self._subtitle = _laid(self.card.subtitle, *font, room, Qt.TextElideMode.ElideRight)
 
     def _fit_title(self, zoom: float) -> None:
         """Lays out the title of the flat level, which has a fixed height on the screen, for a zoom."""
@@ -344,9 +345,11 @@ class NodeItem(DrawnItem):
             painter.setOpacity(1.0)
 
 
-def _laid(text: str, font: QFont, metrics: QFontMetricsF, room: float) -> QStaticText:
-    """Text elided in the middle to its room, laid out once."""
-    laid = QStaticText(metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room))
+def _laid(
+    text: str, font: QFont, metrics: QFontMetricsF, room: float, cut: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+) -> QStaticText:
+    """Text elided to its room, laid out once: names in the middle, since what tells them apart is often their end."""
+    laid = QStaticText(metrics.elidedText(text, cut, room))
     laid.setTextFormat(Qt.TextFormat.PlainText)
     laid.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
     laid.prepare(font=font)

@@ -58,6 +58,7 @@ class ChipText:
     text_token: str = ""
     small: bool = False
     """A badge: 18 high, tiny type, padding 5."""
+    longest: int = LONGEST
     width: float = field(init=False, compare=False)
     height: float = field(init=False, compare=False)
     _parts: list[tuple[QPointF, QStaticText, QFont, str]] = field(init=False, compare=False, default_factory=list)
@@ -73,7 +74,7 @@ class ChipText:
             if not whole:
                 continue
             text = one_line(whole[: 4 * LONGEST])
-            text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
+            text = text if len(text) <= self.longest else f"{text[: self.longest - 1].rstrip()}…"
             font, metrics = _font(
                 self.theme, text, small=self.small, strong=strong or self.look not in ("outline", "dim", "plain")
             )

@@ -208,6 +208,17 @@ def test_false_conditions_are_dotted_with_their_reason(make_canvas: Make) -> Non
     view.canvas_scene.flush()
     assert view.canvas_scene.line_layer.items["good"].state.refused == "score 6 is not ≥ 8"
     assert not view.canvas_scene.line_layer.items["review:default"].state.refused
+
+    # A reason for which there is no room gives way to the name of the line; the card beside the pointer has all of it.
+    chip = view.canvas_scene.line_layer.chips["good", False]
+    assert (chip.chip.text, chip.chip.strong) == ("score 6 is not ≥ 8", "")
+    layer = view.canvas_scene.line_layer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(layer), "covered", lambda _layer, box: box.width() > chip.chip.width)
+        layer.labels.put("good")
+    assert (chip.chip.text, chip.chip.strong, chip.chip.icon) == (layer.items["good"].line.label, "1", "muted")
+    layer.labels.put("good")
+    assert chip.chip.text == "score 6 is not ≥ 8"
     run.messages[0].routes += [("good", "publisher", True, "")]
     run.updated.emit(RunUpdate(messages=True))
     view.canvas_scene.flush()
