@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from studio.cli.documents import read
 from studio.cli.exits import DONE, FAILED, Stop, usage
@@ -19,6 +20,9 @@ from studio.export import Client, ExportProblem, export_project, export_single_f
 from studio.files import FileProblem
 from studio.files.re_export import ExportRecord, planned, write_planned
 from studio.settings import places
+
+if TYPE_CHECKING:
+    from studio.proof import Sample
 
 
 def command(options: argparse.Namespace) -> int:
@@ -35,6 +39,8 @@ def command(options: argparse.Namespace) -> int:
         files = _files(options, workflow, path.absolute().parent)
     except ExportProblem as problem:
         usage(f"{options.file} cannot be exported: {problem}")
+    if options.recorded is not None and not options.prove:
+        usage("--recorded says what a proof is given: add --prove.")
     if options.prove:
         _proven(options, workflow, files, path.absolute().parent)
     try:
@@ -100,7 +106,7 @@ def _written(files: Mapping[str, str], folder: Path, *, force: bool) -> tuple[Pa
 
 def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str, str], folder: Path) -> None:
     """Proves the export, with a line per step on standard error. Nothing is written if that fails."""
-    from studio.proof import Sample, Step, prove  # with it come the engine and the worker
+    from studio.proof import Step, prove  # with it come the engine and the worker
     from studio.proof.words import line
     from studio.settings import trust
     from studio.settings.preferences import read_preferences
@@ -115,10 +121,23 @@ def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str,
             print(line(step), file=sys.stderr, flush=True)
 
     interpreters = [options.python, workflow.interpreter, read_preferences()[0].interpreter]
-    sample = Sample(input=options.input if options.input is not None else workflow.sample_input or "Hello")
+    sample = _sample(options, workflow)
     proof = asyncio.run(prove(workflow, files, sample, folder=folder, interpreters=interpreters, on_step=told))
     if not proof.proven:
         at = f" The node that differs: {proof.failed.node}." if proof.failed and proof.failed.node else ""
         raise Stop(FAILED, f"The export is not proven; nothing was written.{at}")
     if options.to == "durabletask":
         print("Proven in one process; tests/test_scale_out.py of the project runs it on two workers.", file=sys.stderr)
+
+
+def _sample(options: argparse.Namespace, workflow: Workflow) -> Sample:
+    """What both sides are given: the wanted input, with the replies and answers of a recorded run if one is named."""
+    from studio.proof import Sample, sample_of
+
+    if options.recorded is None:
+        return Sample(input=options.input if options.input is not None else workflow.sample_input or "Hello")
+    from studio.cli.recorded import recorded_run
+
+    sample = sample_of(recorded_run(options.recorded, workflow, options.store))
+    print(f"With the replies of {sample.name}.", file=sys.stderr)
+    return sample if options.input is None else replace(sample, input=options.input)

@@ -93,6 +93,15 @@ def _add_export(export: argparse.ArgumentParser) -> None:
     export.add_argument("--prove", action="store_true", help="build and run the code and compare it with the canvas")
     export.add_argument("--python", metavar="PYTHON", help="with --prove: a Python that has agent-framework")
     export.add_argument("--input", metavar="TEXT", help="with --prove: the input; default: the workflow's sample input")
+    export.add_argument(
+        "--recorded",
+        metavar="RUN",
+        help="with --prove: give both sides the input, replies and answers of this run: a branch of checkpoints list "
+        "(id or name), “last”, or a test file",
+    )
+    export.add_argument(
+        "--store", default="default", metavar="default|PATH", help="with --recorded: where runs are kept"
+    )
     export.add_argument("--trust", action="store_true", help="with --prove: let the code in the file run")
 
 

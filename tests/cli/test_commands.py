@@ -17,6 +17,7 @@ import pytest
 from studio import __main__ as program
 from studio.cli import headless_hint
 from studio.cli.exits import DONE, USAGE
+from studio.cli.recorded import recorded_run
 from studio.document.model import AgentNode
 from studio.files import read_workflow, write_workflow
 from studio.settings.places import resource
@@ -72,8 +73,34 @@ def test_export_proves_what_it_writes(cli: Cli, two_agents: Path, tmp_path: Path
     assert code == 0, err
     assert "ok      Same result: same outputs and" in err
     assert "pyproject.toml" in out
-    code, out, err = cli("export", two_agents, *target, "--python", tmp_path / "none", "--force")
+    other = tmp_path / "other.json"
+    given = {"writer": {"replies": ["another poem"]}, "critic": {"replies": [{"echo": "heard: "}]}}
+    changed = json.loads(two_agents.read_text(encoding="utf-8")) | {"offline": {"nodes": given}}
+    other.write_text(json.dumps(changed), encoding="utf-8")
+    store = ("--store", tmp_path / "runs.db")
+    assert cli("run", other, "--input", "Autumn", *store)[0] == 0
+    more = ("--recorded", "last", *store, "--python", tmp_path / "none", "--force")
+    code, out, err = cli("export", two_agents, *target, *more)
     assert code == 0, "a Python that is not there is passed over"
+    assert err.startswith("With the replies of main of run 1.\nok      Compiles")
+
+
+def test_a_recorded_run_that_is_not_there_is_named(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
+    target = ("export", two_agents, "--to", "agent-framework", "-o", tmp_path / "out", "--recorded")
+    for more, said in (
+        (("last",), "add --prove"),
+        (("last", "--prove", "--store", tmp_path / "none.db"), "No run of this workflow was kept"),
+        ((tmp_path / "a.test.json", "--prove"), "a.test.json cannot be read"),
+    ):
+        code, _, err = cli(*target, *more)
+        assert (code, said in err) == (2, True), err
+    assert cli("run", two_agents, "--input", "Fall", "--store", tmp_path / "runs.db")[0] == 0
+    found = recorded_run("main", read_workflow(two_agents), str(tmp_path / "runs.db"))
+    assert (found.name, found.input) == ("main of run 1", "Fall")
+    assert [reply["text"] for reply in found.replies["writer"]] == ["a small poem"]
+    code, _, err = cli(*target, "no such", "--prove", "--store", tmp_path / "runs.db")
+    assert (code, "There is no run no such." in err) == (2, True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_export_replaces_what_was_written_by_hand_only_with_force(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
