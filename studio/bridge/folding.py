@@ -46,8 +46,9 @@ class RunViews:
         shared_state: Mapping[str, Any] | None = None,
         schemas: Mapping[str, dict[str, Any]] | None = None,
         refusals: Refusals | None = None,
+        results: Mapping[str, dict[str, Any]] | None = None,
     ) -> None:
-        self._schemas = schemas or {}
+        self._schemas, self._results = schemas or {}, results or {}
         self._refusals = refusals
         self.nodes: dict[str, NodeView] = {}
         self.invocations: dict[str, InvocationView] = {}
@@ -323,7 +324,7 @@ class RunViews:
     def _request_raised(self, event: ev.RequestRaised) -> None:
         if any(r.request == event.request for r in self.requests):
             return
-        form = request_view(event, self._superstep, self._schemas)
+        form = request_view(event, self._superstep, self._schemas, self._results)
         form.path = self._asked_from.get(event.request, ())
         self.requests.append(form)
         self._changed.parts.add("requests")

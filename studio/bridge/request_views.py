@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
@@ -44,8 +45,14 @@ def last_approved(events: Sequence[Event], node: str, tool: str) -> Mapping[str,
     return None
 
 
-def request_view(event: RequestRaised, superstep: int, schemas: Mapping[str, dict[str, Any]]) -> RequestView:
-    """The form of a request. ``schemas``: those of the document's declared types."""
+def request_view(
+    event: RequestRaised,
+    superstep: int,
+    schemas: Mapping[str, dict[str, Any]],
+    results: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+) -> RequestView:
+    """The form of a request. ``schemas``: those of the document's declared types; ``results``: those of what callers
+    give for tools, by tool."""
     data = event.data
     kind: Literal["question", "approval", "call"] = "question"
     question = value_text(data)
@@ -57,7 +64,7 @@ def request_view(event: RequestRaised, superstep: int, schemas: Mapping[str, dic
     elif isinstance(data, Record) and data.type_name == QUESTION:
         question, choices = str(data["text"]), tuple(data["choices"])
     wanted = answer_kind(data, event.response_type)
-    schema = schemas.get(wanted)
+    schema = results.get(data.name) if isinstance(data, ToolCall) else schemas.get(wanted)
     return RequestView(
         event.request,
         event.node,

@@ -435,7 +435,7 @@ class RunTurns(ShownRun):
         assert self._services is not None
         store, services = await self._opened_store(), self._services
         await self._mark_unfit(services)
-        views = _views_of(services.document())
+        views = views_of(services.document())
         clock = await replay(self._tree.way_to(run, checkpoint), store, services.codec, views.fold)
         views.settle()
         views.replace_state(shared_state)
@@ -466,7 +466,7 @@ class RunTurns(ShownRun):
         self._session = session
         if not keep_views:
             self._pump.clear()
-            self._show(_views_of(document))
+            self._show(views_of(document))
             self.branch, self.here = record.id, None
             self._everything_pending = True
         self._usage_before = self._views.usage if record.parent_checkpoint is not None else None
@@ -478,11 +478,12 @@ class RunTurns(ShownRun):
         return self._tree.last_checkpoint(self.branch)
 
 
-def _views_of(document: Workflow) -> RunViews:
+def views_of(document: Workflow) -> RunViews:
     """Views without events yet."""
     state = {declared.key: declared.initial for declared in document.state}
     schemas = {declared.name: dict(declared.json_schema) for declared in document.types}
-    return RunViews(state, schemas, Refusals(document))
+    results = {tool.name: dict(tool.result_schema) for tool in document.tools if tool.result_schema}
+    return RunViews(state, schemas, Refusals(document), results)
 
 
 def _name_inside(document: Workflow, path: str, linked: Mapping[str, Workflow]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from studio.document import templates, types
-from studio.document.checks_tools import call_problems, server_problems, tool_problems, unknown_servers
+from studio.document.checks_tools import call_problems, scripted_calls, server_problems, tool_problems, unknown_servers
 from studio.document.code import body_problem, module_problem
 from studio.document.edits import SetFields, SetWorkflow
 from studio.document.facts import Facts
@@ -235,6 +235,8 @@ def offline_problems(facts: Facts) -> Iterator[Problem]:
         elif not isinstance(script.get("replies"), list):
             message = f"The offline script of {facts.name(node_id)} has no list of replies."
             yield Problem("script_form", message, script_owner(node_id), "offline")
+        else:
+            yield from scripted_calls(facts, agents[node_id])
     seen: dict[str, str] = {}
     for node in agents.values():
         if node.id in scripts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ from studio.document import tools
 from studio.document.code import defined, module_problem
 from studio.document.edits import SetFields, SetWorkflow
 from studio.document.facts import Facts
+from studio.document.ids import script_owner
 from studio.document.model import AgentNode, McpServerDecl, ToolDecl, Workflow
 from studio.document.problems import Fix, Problem
 
@@ -123,3 +124,45 @@ def _of_server(server: McpServerDecl) -> Iterator[tuple[str, str]]:
             yield "server_url", f"{name} has a password in its address; give it as a header that refers to a secret."
     if server.timeout <= 0:
         yield "server_timeout", f"{name} has a time limit that is not greater than 0."
+
+
+def scripted_calls(facts: Facts, agent: AgentNode) -> Iterator[Problem]:
+    """Calls in the offline script of an agent that name a tool of an MCP server without the server in front."""
+    script = facts.workflow.offline.nodes[agent.id]
+    servers = [s for s in facts.workflow.mcp_servers if s.name in agent.mcp_servers]
+    for name in dict.fromkeys(_called(script)):
+        meant = [s for s in servers if (name in s.tools if s.tools is not None else "/" not in agent.id)]
+        known = name in agent.tools or any(name.startswith(f"{_cleaned(s.name)}_") for s in servers)
+        if known or not meant:
+            continue
+        full = f"{_cleaned(meant[0].name)}_{name}"
+        message = f"The offline script of {facts.name(agent.id)} calls {name}. Tools of an MCP server have its name "
+        message += f"in front: {full}."
+        nodes = {**facts.workflow.offline.nodes, agent.id: _renamed(script, name, full)}
+        edit = SetWorkflow({"offline": facts.workflow.offline.model_copy(update={"nodes": nodes})})
+        fix = Fix(f"Call {full}", edit)
+        yield Problem("script_tool", message, script_owner(agent.id), "offline", "warning", fix)
+
+
+def _cleaned(server: str) -> str:
+    """A server's name as it stands in front of its tools."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", server).rstrip("_-")
+
+
+def _called(script: Mapping[str, Any]) -> Iterator[str]:
+    replies = script.get("replies")
+    for reply in replies if isinstance(replies, list) else []:
+        calls = reply.get("calls") if isinstance(reply, dict) else None
+        for call in calls if isinstance(calls, list) else []:
+            if isinstance(call, dict) and isinstance(call.get("tool"), str) and call["tool"]:
+                yield call["tool"]
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """A part of a script whose calls name another tool."""
+    if isinstance(value, list):
+        return [_renamed(item, old, new) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: new if k == "tool" and v == old else _renamed(v, old, new) if k != "arguments" else v
+            for k, v in value.items()}  # fmt: skip

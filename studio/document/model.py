@@ -305,9 +305,10 @@ class ToolDecl(Model):
     """A tool that agents may call.
 
     Its code is ``source`` (one Python function, written here) or ``call`` (``module:function`` of the document's
-    modules); a tool with approval ``caller`` has none: whoever runs the workflow answers. ``timeout``: seconds of one
-    call; limits count within one session of an agent. ``result``: a text as it is and anything else as JSON, or always
-    JSON. ``has_effects``: it changes something outside, which no rollback undoes.
+    modules); a tool with approval ``caller`` has none: whoever runs the workflow answers, in a form made of
+    ``result_schema`` if there is one. ``timeout``: seconds of one call; limits count within one session of an agent.
+    ``result``: a text as it is and anything else as JSON, or always JSON. ``has_effects``: it changes something
+    outside, which no rollback undoes.
     ``from_code``: fields that follow the code while it is edited.
     """
 
@@ -322,6 +323,7 @@ class ToolDecl(Model):
     max_invocation_exceptions: int | None = None
     result: Literal["text", "json"] = "text"
     has_effects: bool = False
+    result_schema: dict[str, JsonValue] | None = None
     from_code: tuple[Literal["name", "description", "parameters"], ...] = ()
 
 

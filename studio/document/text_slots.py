@@ -232,6 +232,7 @@ def _declarations(workflow: Workflow) -> Iterator[TextSlot]:
         yield TextSlot((*path, "call"), "code", tool.call, "", "tools", "Function of a tool")
         yield TextSlot((*path, "source"), "code", tool.source, "", "tools", "Code of a tool")
         yield from _json(tool.parameters, (*path, "parameters"), "", "tools", "Parameters of a tool")
+        yield from _json(tool.result_schema, (*path, "result_schema"), "", "tools", "Result of a tool")
     for index, server in enumerate(workflow.mcp_servers):
         for field, title in (("command", "Program"), ("url", "Address")):
             text = getattr(server, field)

@@ -12,6 +12,7 @@ from studio.document.model import (
     FanInEdge,
     FanOutEdge,
     HandoffEdge,
+    McpServerDecl,
     ModuleDecl,
     OfflineScript,
     StateDecl,
@@ -353,6 +354,21 @@ def test_equal_instructions_of_scripted_agents() -> None:
     assert drawing.codes() == []
     drawing.set_workflow(offline=OfflineScript(nodes={n: {"replies": []} for n in ("agent", "agent_2")}))
     assert drawing.codes() == ["equal_instructions"]
+
+
+def test_a_script_that_calls_a_tool_of_a_server_without_its_prefix() -> None:
+    drawing = two_agents()
+    drawing.set_workflow(mcp_servers=(McpServerDecl(name="maths: one", command="python", tools=("add",)),))
+    drawing.set("agent", mcp_servers=("maths: one",))
+    call = {"tool": "add", "arguments": {"tool": "add"}}
+    drawing.set_workflow(offline=OfflineScript(nodes={"agent": {"replies": ["Well.", {"calls": [call]}]}}))
+    problem = drawing.problem("script_tool")
+    assert problem.message.endswith("calls add. Tools of an MCP server have its name in front: maths_one_add.")
+    assert problem.fix is not None
+    drawing.do(problem.fix.edit)
+    called = drawing.workflow.offline.nodes["agent"]["replies"]
+    assert called == ["Well.", {"calls": [{"tool": "maths_one_add", "arguments": {"tool": "add"}}]}]
+    assert "script_tool" not in drawing.codes()
 
 
 def test_what_can_be_an_output() -> None:

@@ -70,8 +70,8 @@ class Editor(Person):
         self.studio.wait("find('Send answers', 'RequestsPanel') and window.sides.requests.send.isEnabled()")
         self.display.key("ctrl+Return")
 
-    def type_answer(self, text: str) -> None:
-        x, y, width, height = self.studio.ask("find('Answer', 'RequestsPanel')")
+    def type_result(self, text: str) -> None:
+        x, y, width, height = self.studio.ask("find('Result', 'RequestsPanel')")
         for below in (height // 2, height + 24):  # the box, or below its label
             self.display.click(x + width // 2, y + below)
             if self.studio.ask("hasattr(app.focusWidget(), 'toPlainText')"):
@@ -89,7 +89,7 @@ def go_through(person: Editor) -> None:
     person.waits(1)
     person.approve()
     person.waits(2)
-    person.type_answer("Cover it.")
+    person.type_result("Cover it.")
     person.approve()
     person.wait_state("completed", 60)
     assert person.studio.ask(WALKED) == PATH
@@ -156,7 +156,7 @@ def answer_with_a_changed_call(person: Editor) -> None:
     person.display.type('{"topics": ["Market", "Cost above eight hours"], "depth": "one page"}')
     studio.click("Call with these", "ValueDialog")
     studio.wait("find('Call with these', 'RequestsPanel') is not None")
-    person.type_answer("Cover it.")
+    person.type_result("Cover it.")
     studio.wait("len(window.sides.requests.answers()) == 2")
     person.shot("d-changed-call")
     keys("ctrl+Return")

@@ -17,6 +17,7 @@ from studio.ui.inspector import builder
 from studio.ui.inspector.agent_fields import schema_shown, schema_typed
 from studio.ui.inspector.declared import Card, Cards, Declared
 from studio.ui.inspector.form import Refused
+from studio.ui.inspector.schema_editor import SchemaEditor
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -117,6 +118,10 @@ class ToolCard(Card):
         hint = tr("Text: a text as it is, anything else as JSON. JSON: a text in quotes too.")
         self._result = builder.segments(self.form, "result", tr("Result for the model"), choices, hint=hint)
         self.add(self._result)
+        hint = tr("The form in which whoever runs the workflow gives the result here. It is not exported.")
+        self._answer = Field(self.theme, tr("Fields of the result"), SchemaEditor(self.theme), hint=hint)
+        self.form.bind("result_schema", self._answer)
+        self.add(self._answer)
         hint = tr("It sends, pays, deletes or the like. If its node fails later, the run says that it already ran.")
         self._effects = builder.check(self.form, "has_effects", tr("Has effects outside"), hint)
         self.add(self._effects)
@@ -132,6 +137,7 @@ class ToolCard(Card):
         self._where.show_value(where)
         self._source.setVisible(where == "written")
         self._call.setVisible(where == "module")
+        self._answer.setVisible(where == "caller")
         for field in (self._approval, self._limits, self._result, self._effects):
             field.setVisible(where != "caller")
         workflow = self.workspace.document.workflow

@@ -121,7 +121,7 @@ class QuestionCard(RequestCard):
             title = tr("{name} wants the result of {tool}").format(name=self.node_name, tool=view.data.name)
         step = tr("superstep {number}").format(number=view.superstep)
         self.add_header("own:human-input", title, escape(title), f"{self._type_words()} · {step}")
-        if view.schema is not None:
+        if view.schema is not None and view.kind != "call":
             kind = mono(theme, view.answer_type)
             self.subtitle.set_html(self.subtitle.plain, f"{escape(tr('Answer type'))} {kind} · {escape(step)}")
         if view.kind == "call" and isinstance(view.data, ToolCall):
@@ -135,11 +135,21 @@ class QuestionCard(RequestCard):
             self.column.addWidget(self.field)
             self.frame: Field | None = None
         else:
-            self.frame = Field(theme, tr("Answer"), self.field, resettable=False)
+            title = tr("Result") if view.kind == "call" else tr("Answer")
+            self.frame = Field(theme, title, self.field, resettable=False)
             self.column.addWidget(self.frame)
         self.field.changed.connect(self._on_field_changed)
         self.field.left.connect(self._on_field_left)
+        if view.kind == "call":
+            self._add_why()
         self.column.addSpacing(11)
+
+    def _add_why(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 9, 10, 0)
+        row.addStretch(1)
+        row.addWidget(why_button(self.theme, self.workspace, self.view))
+        self.column.addLayout(row)
 
     def _add_arguments(self, call: ToolCall) -> None:
         """What the call says: without it nobody can give its result."""

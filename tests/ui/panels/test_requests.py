@@ -10,12 +10,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
-from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall
+from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
 from studio.bridge.request_views import last_approved
+from studio.bridge.run_turns import views_of
 from studio.bridge.run_views import BranchView, RequestView
 from studio.bridge.workspace import Workspace
+from studio.debugger.answers import answer_value
 from studio.debugger.states import RunState
-from studio.engine.events import RequestAnswered
+from studio.document.model import ToolDecl, Workflow
+from studio.engine.events import RequestAnswered, RequestRaised
 from studio.ui.requests import RequestsPanel
 from studio.ui.requests.arguments import arguments_of
 from studio.ui.requests.card import ApprovalCard, QuestionCard
@@ -388,6 +391,24 @@ def test_a_call_that_a_person_runs_shows_its_arguments(
     qtbot.addWidget(card)
     assert "Cover it?" in [prose.plain for prose in card.findChildren(Prose)]
     assert card.subtitle.plain == "Call that you run · superstep 6"
+
+
+def test_the_result_of_a_call_that_a_person_runs_has_a_form(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
+) -> None:
+    document = Workflow(tools=(ToolDecl(name="ask_editor", approval="caller", result_schema=SCHEMA),))
+    views, call = views_of(document), ToolCall("c", "ask_editor", "{}")
+    views.fold(RequestRaised(0.0, "r", "planner", call, "content"))
+    card = QuestionCard(theme, workspace, views.requests[0])
+    qtbot.addWidget(card)
+    assert card.subtitle.plain.startswith("Call that you run")
+    form = card.field
+    assert isinstance(form, ObjectValue)
+    form.fields["decision"].radios[0].click()
+    qtbot.keyClicks(form.fields["pages_at_most"].editor, "2")
+    given = {"decision": "Cover it", "pages_at_most": 2, "chapters": []}
+    assert card.draft() == given
+    assert answer_value(call, "content", given, document) == ToolResult("c", given)
 
 
 def test_after_a_stop_the_form_says_so_and_asks_again(show: Show, run: FakeRun, qtbot: QtBot) -> None:
