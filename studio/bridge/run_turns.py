@@ -460,7 +460,13 @@ class RunTurns(ShownRun):
             services.codec,
             sink=services.trace(self._pump, document, record.id),
             changed=self._on_session_changed,
-            setup=SessionSetup(self.setup.breakpoints, self.setup.overrides, document, judge=services.judge(document)),
+            setup=SessionSetup(
+                self.setup.breakpoints,
+                self.setup.overrides,
+                document,
+                judge=services.judge(document),
+                used=self._views.usage if keep_views else None,
+            ),
             name_of=lambda path: names.get(path) or _name_inside(document, path, session.linked),
         )
         self._session = session

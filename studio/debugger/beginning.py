@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from studio.agents.messages import Usage
 from studio.checkpoints import Checkpoint
-from studio.debugger.breakpoints import Breakpoints
+from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.debugger.forks import QueueEdits
 from studio.debugger.holds import Stop
 from studio.debugger.overrides import Overrides
-from studio.debugger.watching import CostOf, Judge, told_cost
+from studio.debugger.watching import CostOf, Judge, Watch, seeded, told_cost
 from studio.document.model import Workflow as Document
 from studio.engine import Workflow
 
@@ -69,10 +70,21 @@ class Beginning:
 @dataclass(frozen=True, slots=True)
 class SessionSetup:
     """Breakpoints and run configuration, both live; the ``document`` tells lines and state keys, ``cost_of`` prices.
-    ``judge`` is asked whether a Python predicate is true; without it such a condition always is."""
+    ``judge`` is asked whether a Python predicate is true; without it such a condition always is. ``used``: what model
+    calls took on the way to the beginning, for the budgets of breakpoints."""
 
     breakpoints: Breakpoints = field(default_factory=Breakpoints)
     overrides: Overrides = field(default_factory=Overrides)
     document: Document | None = None
     cost_of: CostOf = told_cost
     judge: Judge | None = None
+    used: Usage | None = None
+
+    def watch(self, checkpoint: Checkpoint | None, log: Callable[[Breakpoint, str, str], None]) -> Watch:
+        """Watches a session that begins at a checkpoint, or with an input."""
+        state = seeded(checkpoint.state if checkpoint is not None else None, self.document)
+        watch = Watch(self.breakpoints, log, self.document, self.cost_of, state, self.judge)
+        if self.used is not None:
+            watch.tokens = (self.used.input or 0) + (self.used.output or 0)
+            watch.cost = told_cost("", self.used) or 0.0
+        return watch

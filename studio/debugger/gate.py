@@ -151,7 +151,10 @@ class DebuggerGate(Hooks):
         self.queued = tuple(queued)
         self._failed = None
         await self._flush()
-        self.boundary_hits = tuple(await self.watch.take_boundary(superstep, self.queued))
+        found = await self.watch.take_boundary(superstep, self.queued)
+        self.boundary_hits = tuple(hit for hit in found if hit.stop not in self.passed)
+        self.passed.difference_update(hit.stop for hit in found)
+        self.stood.update(hit.stop for hit in found)
         if not self.boundary_hits:
             if self._passes is None:
                 return

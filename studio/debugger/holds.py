@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from studio.debugger.breakpoints import Breakpoint
 
-At = Literal["before", "after", "model", "tool", "tool_after", "error"]
+At = Literal["before", "after", "model", "tool", "tool_after", "error", "boundary"]
 Cause = Literal["breakpoint", "step", "here"]
 
 
@@ -70,6 +70,11 @@ class BoundaryHit:
     breakpoint: Breakpoint
     node: str = ""
 
+    @property
+    def stop(self) -> Stop:
+        """The place."""
+        return (self.breakpoint.id, self.node, "boundary")
+
     def words(self, name_of: Callable[[str], str]) -> str:
         """ "a message is queued by Writer"."""
         name = name_of(self.node) if self.node else ""
@@ -89,6 +94,6 @@ def budget_words(breakpoint: Breakpoint) -> str:
     return {
         "cost": f"the run has cost more than {limit}",
         "tokens": f"more than {limit} tokens used",
-        "supersteps": f"{limit} supersteps are done",
+        "supersteps": f"{limit} supersteps are done" if limit != "1" else "1 superstep is done",
         "repeats": f"the same call {limit} times in a row",
     }.get(breakpoint.kind, "breakpoint")

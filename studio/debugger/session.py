@@ -18,7 +18,6 @@ from studio.debugger.gate import DebuggerGate
 from studio.debugger.holds import HeldNode, Stop
 from studio.debugger.run_usage import usage_before
 from studio.debugger.states import ACTIVE, INTERRUPTED, Command, Happening, RunState, after, applies
-from studio.debugger.watching import Watch, seeded
 from studio.debugger.wording import failure_sentences, state_sentence
 from studio.document.model import Workflow as Document
 from studio.engine import Workflow
@@ -73,7 +72,8 @@ class RunSession:
         before = usage_before(record, codec, resumed=beginning.resumed)
         self._log = EventLog(store, record.id, codec, self._warn, before)
         self._setup = SessionSetup() if setup is None else setup
-        self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, self._watch())
+        watch = self._setup.watch(beginning.checkpoint, self._log_breakpoint)
+        self._gate = DebuggerGate(self._setup.breakpoints, self._happen, self._log.flush, watch)
         self._gate.go_on_from(beginning.passed)
         self._task: asyncio.Task[None] | None = None
         self._driving = False
@@ -319,11 +319,6 @@ class RunSession:
     def _say(self, text: str) -> None:
         """A warning that is kept with the run."""
         self.append(ev.RunWarned(self.clock() - self._clock_start, text))
-
-    def _watch(self) -> Watch:
-        setup, checkpoint = self._setup, self.beginning.checkpoint
-        state = seeded(checkpoint.state if checkpoint else None, setup.document)
-        return Watch(setup.breakpoints, self._log_breakpoint, setup.document, setup.cost_of, state, setup.judge)
 
     def _log_breakpoint(self, breakpoint: Breakpoint, path: str, text: str) -> None:
         *inside, node = path.split("/")

@@ -190,14 +190,16 @@ class Watch:
         usage = event.usage
         if usage is None:
             return
+        tokens, cost = self.tokens, self.cost
         self.tokens += (usage.input or 0) + (usage.output or 0)
         self.cost += self.cost_of(self._models.pop((event.invocation, event.call), ""), usage) or 0.0
-        self._budget("tokens", self.tokens)
-        self._budget("cost", self.cost)
+        self._budget("tokens", tokens, self.tokens)
+        self._budget("cost", cost, self.cost)
 
-    def _budget(self, kind: Any, amount: float) -> None:
+    def _budget(self, kind: Any, before: float, amount: float) -> None:
+        """A run that goes on from a moment beyond a limit has passed it already."""
         for breakpoint in self.breakpoints.at(kind):
-            if amount > breakpoint.limit > 0 and self.hit(breakpoint, "", amount):
+            if before <= breakpoint.limit < amount and breakpoint.limit > 0 and self.hit(breakpoint, "", amount):
                 self.passed.append(breakpoint)
 
     def _called(self, event: ev.ToolStarted) -> None:
@@ -253,7 +255,7 @@ class Watch:
         found += [BoundaryHit(b) for b in self.passed]
         self.passed.clear()
         for breakpoint in self.breakpoints.at("supersteps"):
-            if superstep > breakpoint.limit > 0 and self.hit(breakpoint, "", superstep):
+            if superstep - 1 <= breakpoint.limit < superstep and self.hit(breakpoint, "", superstep):
                 found.append(BoundaryHit(breakpoint))
         for breakpoint in self.breakpoints.at("edge", "queued"):
             on = [m for m in queued if self._waits_on(breakpoint.place, m, ())]

@@ -90,7 +90,8 @@ def calls_code(node: AgentNode) -> bool:
 
 
 def _tool(tool: ToolDecl) -> dict[str, Any]:
-    return tool.model_dump(mode="json", exclude={"from_code"})  # that is about editing, not about running
+    # about editing, and the form in which a person answers: not about what runs
+    return tool.model_dump(mode="json", exclude={"from_code", "result_schema"})
 
 
 def _node(node: NodeBase) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from studio.agents.agent import Agent
 from studio.checkpoints import RunRecord, RunStore
 from studio.debugger.breakpoints import Breakpoints
 from studio.debugger.forks import QueueEdits
+from studio.debugger.holds import Stop
 from studio.debugger.memory_run_store import MemoryRunStore
 from studio.debugger.recording import Tape
 from studio.debugger.session import Beginning, RunSession, SessionSetup
@@ -120,6 +121,7 @@ class Bench:
         edits: QueueEdits | None = None,
         tape: Tape | None = None,
         breakpoints: Collection[str] | Breakpoints = frozenset(),
+        passed: frozenset[Stop] = frozenset(),
         **setup: Any,
     ) -> RunSession:
         """A session that tells its states to ``states`` and its events to ``events``."""
@@ -131,7 +133,7 @@ class Bench:
         parent = checkpoint.id if checkpoint is not None else None
         session = RunSession(
             RunRecord(id, 1, id, parent_checkpoint=parent),
-            Beginning(data, checkpoint, edits or QueueEdits(), tape=tape),
+            Beginning(data, checkpoint, edits or QueueEdits(), tape=tape, passed=passed),
             self._prepare,
             self.store,
             CODEC,

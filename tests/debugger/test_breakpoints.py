@@ -329,7 +329,7 @@ def agents() -> Graph:
     [
         (Breakpoint("tokens", limit=20), "Paused before superstep 3 — more than 20 tokens used"),
         (Breakpoint("cost", limit=0.25), "Paused before superstep 3 — the run has cost more than 0.25"),
-        (Breakpoint("supersteps", limit=1), "Paused before superstep 2 — 1 supersteps are done"),
+        (Breakpoint("supersteps", limit=1), "Paused before superstep 2 — 1 superstep is done"),
     ],
 )
 async def test_a_budget_stops_once(breakpoint: Breakpoint, sentence: str) -> None:
@@ -340,6 +340,39 @@ async def test_a_budget_stops_once(breakpoint: Breakpoint, sentence: str) -> Non
     session = await run(bench, breakpoint, cost_of=cost)
     assert await paused(session) == sentence
     await finished(session)
+
+
+async def test_a_budget_counts_what_was_used_before_a_run_goes_on() -> None:
+    async def said(used: Usage) -> list[str]:
+        bench = Bench(agents)
+        budget = Breakpoints([Breakpoint("tokens", limit=40, log="{value}")])
+        session = bench.session(breakpoints=budget, used=used)
+        session.run()
+        await session.ended()
+        return list(budget.logged.values())
+
+    assert await said(Usage()) == ["45"]
+    assert await said(Usage(20, 10)) == ["45"]
+    assert await said(Usage(30, 11)) == [], "it was passed before"
+
+
+async def test_a_fork_passes_the_boundary_where_the_run_stood() -> None:
+    bench, document = Bench(three), drawn(three())
+    first, second = (edge.id for edge in document.edges)
+    points = Breakpoints([Breakpoint("edge", e, "queued") for e in (first, second)])
+    session = bench.session(breakpoints=points, document=document)
+    session.run()
+    assert await paused(session) == "Paused before superstep 2 — a has queued a message"
+    assert session.last_checkpoint is not None
+    checkpoint = await bench.store.load(session.last_checkpoint)
+    passed = session.stands_at
+    session.stop()
+    await session.ended()
+    fork = bench.session(id="fork", checkpoint=checkpoint, breakpoints=points, passed=passed, document=document)
+    fork.restore()
+    fork.continue_()
+    assert await paused(fork) == "Paused before superstep 3 — b has queued a message"
+    await finished(fork)
 
 
 async def test_hits_are_counted_anew_in_each_run() -> None:

@@ -86,27 +86,3 @@ def test_from_the_failure_to_the_line_inside_the_sub_workflow(start: Callable[..
     studio.wait(f"{rows}.rowCount() and {rows}.item(0).child(0).child(0, 1).text() == '2'")
     assert studio.ask(f"{rows}.item(0).child(0).text()") == "Shared state inside"
     run_over_a_table(Person(studio), tmp_path / "rows.csv", ["one", "two words"], "nothing")
-
-
-def test_a_breakpoint_inside_holds_the_run_around_it(start: Callable[..., Studio], tmp_path: Path) -> None:
-    file = tmp_path / "inner.workflow.json"
-    file.write_text(dumps(broken()).replace("len(words) / 0", "len(words)"), encoding="utf-8")
-    studio = start(str(file), home="inner")
-    studio.wait("window.page is not None")
-    studio.click("Trust this code")
-    studio.display.click(*studio.ask("spot('s', 'middle')"), times=2)
-    studio.wait("window.page.workspace.document.workflow.name == 'Scoring'")
-    studio.display.click(*studio.ask("spot('x', 'middle')"))
-    studio.wait("window.page.workspace.selection.items == ('x',)")
-    studio.display.key("F9")
-    studio.wait(f"'x' in {RUN}.breakpoints")
-    studio.display.key("alt+Up")
-    studio.wait("window.page.workspace.document.workflow.name == 'Broken'")
-    studio.display.key("F5")
-    studio.wait(f"{RUN}.sentence == 'Paused in superstep 2 — breakpoint on Check › Score'", 60)
-    studio.display.screenshot(SHOTS / "breakpoint-inside.png")
-    studio.display.key("ctrl+q")
-    assert studio.wait_closed(60) == 0
-    again = start(str(file), home="inner")
-    again.wait("window.page is not None")
-    assert again.ask(f"[b.place for b in {RUN}.setup.breakpoints]") == ["s/x"]

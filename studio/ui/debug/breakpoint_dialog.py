@@ -66,6 +66,7 @@ class BreakpointDialog(QDialog):
         self._make_rest()
         self._lay_out()
         self._show()
+        self.kind.setFocus()
 
     @property
     def breakpoint(self) -> Breakpoint:
@@ -100,7 +101,7 @@ class BreakpointDialog(QDialog):
         self._limit_field = self._field(tr("Limit"), self.limit)
 
     def _make_rest(self) -> None:
-        self.condition = ConditionEditor(self._theme, self._paths(), [])
+        self.condition = ConditionEditor(self._theme, self._paths(), [], without=tr("It stops every time."))
         self.condition.edited.connect(self._on_condition_edited)
         self._condition_field = self._field(tr("Only if"), self.condition)
         self.from_hit = LineField(self._theme, "1")

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QListView, QMenu, QStackedWidget, QVB
 from studio.bridge.run_setup import RunSetup
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
-from studio.debugger.breakpoints import Breakpoint, Breakpoints, words
+from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.document.conditions import describe
 from studio.document.model import Workflow
 from studio.ui.debug.drawing_bar import DrawingBar, ResetBar, ToolBar
-from studio.ui.debug.places import node_of, place_name
+from studio.ui.debug.places import node_of, row_words
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.debug.setup_list import SetupList
 from studio.ui.paint.breakpoint_look import look_of
@@ -264,12 +264,8 @@ class DebugPanel(Panel):
     def _breakpoint_row(
         workflow: Workflow, breakpoint: Breakpoint, live: Breakpoints, hit: frozenset[str]
     ) -> BreakpointRow:
-        name = place_name(workflow, breakpoint)
-        said = words(breakpoint, lambda _place: name)
-        title = name or {"error": tr("Error"), "model": tr("Model call")}.get(breakpoint.kind, said)
-        notes: list[str] = (
-            [breakpoint.moment or ""] if breakpoint.kind == "node" and name else [said] if title != said else []
-        )
+        title, said = row_words(workflow, breakpoint)
+        notes = [said]
         if breakpoint.condition is not None:
             notes.append(tr("if {condition}").format(condition=describe(breakpoint.condition)))
         if breakpoint.from_hit > 1:

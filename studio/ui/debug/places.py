@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from studio.debugger.breakpoints import Breakpoint, Kind
+from studio.debugger.breakpoints import Breakpoint, Kind, words
 from studio.document.lines import lines, name_of, path_names
 from studio.document.model import AgentNode, NodeBase, SubWorkflowNode, Workflow
 from studio.document.state_keys import state_keys
@@ -137,6 +137,26 @@ def place_name(workflow: Workflow, breakpoint: Breakpoint) -> str:
     named = next((name for path, name in found if path == place), None)
     *inside, item = place.split("/")
     return named or " › ".join(path_names(workflow, inside, item))
+
+
+def row_words(workflow: Workflow, breakpoint: Breakpoint) -> tuple[str, str]:
+    """A breakpoint in two short lines: its place, or what kind it is; and when it stops."""
+    name = place_name(workflow, breakpoint)
+    kind = dict(KIND_WORDS)[breakpoint.kind]
+    if not name:
+        return tr(kind), words(breakpoint, str)
+    limit = f"{breakpoint.limit:g}"
+    short = {
+        "node": breakpoint.moment or "",
+        "edge": tr("message queued") if breakpoint.moment == "queued" else tr("message delivered"),
+        "model": tr("model call"),
+        "tool": tr("after its call") if breakpoint.moment == "after" else tr("before its call"),
+        "request": tr("asks"),
+        "state": tr("changes"),
+        "error": tr("fails"),
+        "repeats": tr("same call {count} times in a row").format(count=limit),
+    }
+    return name, short[breakpoint.kind]
 
 
 def node_of(workflow: Workflow, breakpoint: Breakpoint) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.text import tr
@@ -72,6 +73,8 @@ class ValueDialog(QDialog):
         cancel.clicked.connect(self.reject)
         self.take = Button(theme, verb, "check", "primary")
         self.take.clicked.connect(self._on_take_clicked)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):  # Return alone is a new line of the text
+            QShortcut(QKeySequence(keys), self).activated.connect(self._on_take_clicked)
         row.addWidget(cancel)
         row.addWidget(self.take)
         return row

@@ -33,10 +33,13 @@ class ConditionEditor(QWidget):
         *,
         always: bool = True,
         python: bool = True,
+        without: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._without = without
+        """What there is without a condition, in words; "" for the one of a line."""
         self._condition: Condition | None = None
         names = {"always": tr("Always"), "rules": tr("Rules"), "expression": tr("Expression"), "python": tr("Python")}
         left_out = {kind for kind, there in (("always", always), ("python", python)) if not there}
@@ -86,7 +89,7 @@ class ConditionEditor(QWidget):
         for field in (self.expression, self.body):
             field.undo_requested.connect(self.undo_requested)
             field.redo_requested.connect(self.redo_requested)
-        self._pages["always"] = Prose(self._theme, tr("Every message passes."), "small", "muted", 15)
+        self._pages["always"] = Prose(self._theme, self._without or tr("Every message passes."), "small", "muted", 15)
         self._pages["rules"] = self.rules
         hint = tr("In scope: text, value (structured reply or record), type. A missing field is None.")
         self._pages["expression"] = self._with_hint(self.expression, hint)
