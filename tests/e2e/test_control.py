@@ -106,27 +106,36 @@ class Debugging(Person):
         self.click_item(item)
         self.studio.wait(f"window.page.workspace.selection.items == ({item!r},)")
 
-    def breakpoint(self, kind: str, place: str = "", press: str = "", further: int = 0, **fields: str) -> None:
-        """A breakpoint made in the dialog; ``further``: as many entries below the first that begins so; ``fields``:
-        what is typed where."""
+    def breakpoint(self, kind: str, place: str = "", press: str = "", **fields: str) -> None:
+        """A breakpoint made in the dialog; ``fields``: what is typed where."""
         studio = self.studio
-        count = studio.ask(f"len({RUN}.setup.breakpoints)")
+        count = studio.ask(f"len({POINTS})")
         studio.click("Add a breakpoint…")
-        studio.wait(f"{FOCUSED} == 'Stop at'")
-        self.display.type(kind)
+        self.choose("Stop at", kind)
         if place:
             self.display.key("Tab")
-            self.display.type(place)
-        if further:
-            self.display.key(*["Down"] * further)
+            self.choose("Where", place)
         if press:
             studio.click(press, "BreakpointDialog")
         for field, text in fields.items():
             studio.click(field, "BreakpointDialog")
+            studio.wait(f"{FOCUSED} == {field!r}")
             self.display.key("ctrl+a")
             self.display.type(text)
         self.display.key("Return")
-        studio.wait(f"len({RUN}.setup.breakpoints) == {count + 1} and find('breakpoint_dialog') is None")
+        studio.wait(f"len({POINTS}) == {count + 1} and find('breakpoint_dialog') is None")
+
+    def choose(self, field: str, entry: str) -> None:
+        """In the box that gets the focus now, with the arrow keys; a name that is not listed is typed."""
+        studio, box = self.studio, "app.focusWidget()"
+        studio.wait(f"{FOCUSED} == {field!r}")
+        if studio.ask(f"{box}.isEditable()"):
+            self.display.type(entry)  # all of it is selected
+        else:
+            way = studio.ask(f"{box}.findText({entry!r}) - {box}.currentIndex()")
+            if way:
+                self.display.key(*["Down" if way > 0 else "Up"] * abs(way))
+        studio.wait(f"{box}.currentText() == {entry!r}")
 
     def says(self, sentence: str) -> None:
         self.studio.wait(f"{RUN}.sentence == {sentence!r} and {RUN}.can('run')[0]")
@@ -163,14 +172,14 @@ class Debugging(Person):
 def set_breakpoints(person: Debugging) -> None:
     """One of each kind, in the dialog."""
     person.studio.click("Debug")
-    person.breakpoint("State", "rounds")
-    person.breakpoint("Model", "Writer", **{"From the n-th time on": "3"})
-    person.breakpoint("Tool", "lookup", "After", **{"Log instead of stopping": "{text} {state.rounds}"})
-    person.breakpoint("Repeated", **{"Times in a row": "3"})
-    person.breakpoint("Budget", Tokens="350")
-    person.breakpoint("Budget", further=1, Money="0.5")
-    person.breakpoint("Budget", further=2, Supersteps="3")
-    person.breakpoint("Edge", "Check", "Message is queued", further=1)
+    person.breakpoint("State key changes", "rounds")
+    person.breakpoint("Model call", "Writer", **{"From the n-th time on": "3"})
+    person.breakpoint("Tool call", "lookup", "After", **{"Log instead of stopping": "{text} {state.rounds}"})
+    person.breakpoint("Repeated tool call", **{"Times in a row": "3"})
+    person.breakpoint("Budget: tokens", Tokens="350")
+    person.breakpoint("Budget: cost", Money="0.5")
+    person.breakpoint("Budget: supersteps", Supersteps="3")
+    person.breakpoint("Edge", "Check › Grade → Ask", "Message is queued")
     person.breakpoint("Error")
     person.breakpoint("Request", "Critic", **{"Log instead of stopping": "asked"})
     person.shot("breakpoints")
