@@ -66,8 +66,7 @@ class RunSession:
         self.last_checkpoint: str | None = beginning.checkpoint.id if beginning.checkpoint else None
         self._prepare = prepare
         self._store = store
-        self._sink, self._changed = sink, changed
-        self._name_of = name_of
+        self._sink, self._changed, self._name_of = sink, changed, name_of
         self._streaming = streaming
         before = usage_before(record, codec, resumed=beginning.resumed)
         self._log = EventLog(store, record.id, codec, self._warn, before)

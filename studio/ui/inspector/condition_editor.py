@@ -37,9 +37,7 @@ class ConditionEditor(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._without = without
-        """What there is without a condition, in words; "" for the one of a line."""
+        self._theme, self._without = theme, without  # the latter in words; "" for those of a line
         self._condition: Condition | None = None
         names = {"always": tr("Always"), "rules": tr("Rules"), "expression": tr("Expression"), "python": tr("Python")}
         left_out = {kind for kind, there in (("always", always), ("python", python)) if not there}

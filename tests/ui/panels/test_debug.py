@@ -196,7 +196,8 @@ def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, 
     qtbot.keyClicks(dialog.limit, "20000")
     dialog.save.click()
     (row,) = panel.breakpoint_model.rows
-    assert (row.name, row.look) == ("when the run has used more than 20,000 tokens", "budget")  # type: ignore[union-attr]
+    said = "when the run has used more than 20,000 tokens"
+    assert (row.name, row.note, row.look) == ("Budget: tokens", said, "budget")  # type: ignore[union-attr]
 
 
 def test_a_breakpoint_is_changed_and_keeps_its_place_in_the_list(
