@@ -256,6 +256,7 @@ def test_the_frame_action_says_what_it_does(window: MainWindow) -> None:
 def test_keys_of_the_canvas_work_in_the_outline(window: MainWindow, qtbot: QtBot) -> None:
     assert window.page is not None
     page, tree = window.page, window.sides.outline.tree
+    window.sides.layouts.open("left")
     tree.setFocus()
     qtbot.waitUntil(tree.hasFocus)
     page.workspace.selection.select(("writer",))
