@@ -142,6 +142,8 @@ def answer_with_a_changed_call(person: Editor) -> None:
     keys("F5")
     person.waits(2)
     assert studio.ask(f"{RUN}.sentence") == "Waiting for 2 answers to Planner"
+    studio.wait("window.status.state.text() == '2 open requests'")
+    studio.wait("window.status.run.text() == 'Run 2 · Fork A · superstep 6'")
     studio.click("Why is this asked?", "RequestsPanel")
     studio.wait(f"{CONTEXT}.isVisible() and {CONTEXT}.box.currentText() == 'Planner · superstep 6'")
     studio.wait(f"'History written' in [g.title for g in {CONTEXT}.parts[2].column.groups]")

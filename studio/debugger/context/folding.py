@@ -181,8 +181,8 @@ class ContextFolder:
             record.took_turn = token or asks
             if token:
                 record.emit = event.data.emit_events
-            answers = isinstance(event.data, ApprovalResponse | ToolResult)
-            self._buffers[event.node] = [] if record.took_turn and not answers else given
+            record.by_answer = isinstance(event.data, ApprovalResponse | ToolResult)
+            self._buffers[event.node] = [] if record.took_turn and not record.by_answer else given
         else:
             record.took_turn = True
         self._given[event.invocation] = given

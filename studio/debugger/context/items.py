@@ -73,6 +73,8 @@ class ContextRecord:
     calls_model: bool = False
     took_turn: bool = False
     """It was let to answer, not only told something."""
+    by_answer: bool = False
+    """An answer to one of its requests started it."""
     seen: list[tuple[Item, ...]] = field(default_factory=list)
     explicit_out: list[Item] = field(default_factory=list)
     implicit_out: list[Item] = field(default_factory=list)

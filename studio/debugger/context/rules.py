@@ -132,11 +132,19 @@ def _same_text(a: Item, b: Item) -> bool:
     return normal(a.text) == normal(b.text) or same(a, b)
 
 
+def _waits_for_more(run: ContextFolder, record: ContextRecord) -> bool:
+    """Whether it took one of several answers: its node goes on when all are there."""
+    if not record.by_answer:
+        return False
+    later = (r for r in run.records.values() if r.node == record.node and r.inside == record.inside and r.by_answer)
+    return record.node in run.pending.values() or any(r.turn == record.turn and r.order > record.order for r in later)
+
+
 def silent(run: ContextFolder, record: ContextRecord) -> Iterator[Finding]:
     """W6: it ended and gave nothing. Worse if nobody else got the request."""
     if record.status != "done" or not record.took_turn or record.kind == "junction":
         return
-    if record.explicit_out or record.implicit_out or record.shown:
+    if record.explicit_out or record.implicit_out or record.shown or _waits_for_more(run, record):
         return
     asked = {request.item.digest for request in run.requests if request.turn == record.turn}
     had = {item.digest for item in record.context} & asked

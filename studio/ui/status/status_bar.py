@@ -63,7 +63,7 @@ class IconText(QWidget):
 
 
 class StatusBar(QStatusBar):
-    """Left: state, counts, problems. Right: autosave, selection, privacy. Passing messages stand at the left."""
+    """Left: state, run, counts, problems. Right: autosave, selection, privacy. Passing messages stand at the left."""
 
     problems_requested = Signal()
 
@@ -72,7 +72,8 @@ class StatusBar(QStatusBar):
         self._theme = theme
         self.setSizeGripEnabled(False)
         self.state = IconText(theme)
-        self.counts, self.saved, self.selection, self.privacy = QLabel(), QLabel(), QLabel(), QLabel()
+        self.run, self.counts = QLabel(), QLabel()
+        self.saved, self.selection, self.privacy = QLabel(), QLabel(), QLabel()
         self.problems = QPushButton()
         self._problems_shown: tuple[int, int] | None = None
         self.problems.setProperty("variant", "status")
@@ -81,7 +82,7 @@ class StatusBar(QStatusBar):
         left, row = QWidget(), QHBoxLayout()
         row.setContentsMargins(12, 0, 0, 0)
         row.setSpacing(14)
-        for widget in (self.state, self.counts, self.problems):
+        for widget in (self.state, self.run, self.counts, self.problems):
             row.addWidget(widget)
         row.addStretch(1)
         left.setLayout(row)
@@ -89,8 +90,9 @@ class StatusBar(QStatusBar):
         row.setContentsMargins(0, 0, 12, 0)
         row.setSpacing(14)
         for label in (self.saved, self.selection, self.privacy):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             row.addWidget(label)
+        for label in (self.run, self.saved, self.selection, self.privacy):
+            label.setTextFormat(Qt.TextFormat.PlainText)
         right.setLayout(row)
         self.addWidget(left, 1)
         self._left = left
@@ -100,10 +102,18 @@ class StatusBar(QStatusBar):
         self._on_theme_changed()
         self.show_problems(0, 0)
 
-    def show_state(self, state: RunState) -> None:
-        """The state of the run as one word; the tool bar has the sentence."""
+    def show_state(self, state: RunState, requests: int = 0) -> None:
+        """The state of the run in a word or two; the tool bar has the sentence. ``requests``: how many are open."""
         tint, icon = LOOKS.get(state, ("done", "circle-check"))
-        self.state.show_text(tr(WORDS[state]), icon, ink_of(tint))
+        word = tr(WORDS[state])
+        if state is RunState.WAITING and requests:
+            word = counted(requests, tr("1 open request"), tr("{count} open requests"))
+        self.state.show_text(word, icon, ink_of(tint))
+
+    def show_run(self, text: str) -> None:
+        """Which run and branch is shown, and where it stands ("Run 13 · main · superstep 6")."""
+        self.run.setText(text)
+        self.run.setVisible(bool(text))
 
     def show_counts(self, size: str) -> None:
         """How many nodes and edges the workflow has, in words."""
@@ -130,7 +140,7 @@ class StatusBar(QStatusBar):
 
     def clear_document(self, text: str) -> None:
         """What the welcome page shows: no document, a word about the model."""
-        for label in (self.counts, self.saved, self.selection):
+        for label in (self.run, self.counts, self.saved, self.selection):
             label.clear()
             label.hide()
         self.problems.hide()

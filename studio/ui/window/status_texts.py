@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
 from studio.document.lookup import Kept, with_id
@@ -30,11 +31,23 @@ def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved
         bar.clear_document(tr("{profile} ready").format(profile=profile or OFFLINE_NAME))
         return
     workflow = workspace.document.workflow
-    bar.show_state(workspace.run.state)
+    bar.show_state(workspace.run.state, len(workspace.run.requests))
+    bar.show_run(run_text(workspace.run))
     bar.show_counts(size_words(workflow))
     bar.show_problems(*_severities.of(workspace.problems.problems))
     bar.show_saved(saved)
     bar.show_selection(selection_text(workspace))
+
+
+def run_text(run: RunModel) -> str:
+    """ "Run 13 · main · superstep 6"; "" where no run is shown."""
+    branch = next((view for view in run.branches if view.branch == run.branch), None)
+    if branch is None:
+        return ""
+    parts = [tr("Run {number}").format(number=branch.number), branch.name]
+    if run.supersteps:
+        parts.append(tr("superstep {number}").format(number=run.supersteps[-1].number))
+    return " · ".join(parts)
 
 
 def selection_text(workspace: Workspace) -> str:

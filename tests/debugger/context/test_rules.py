@@ -17,6 +17,7 @@ from studio.agents.messages import (
 )
 from studio.agents.middleware import AgentRun, Middleware, Next
 from studio.agents.session import Session
+from studio.agents.tools import Tool
 from studio.debugger.context.inspection import Inspection
 from studio.document.agent_options import TurnTokenSettings
 from studio.document.model import AgentNode
@@ -205,6 +206,19 @@ async def test_w6_not_for_a_node_that_yields_or_asks() -> None:
     assert not of(await inspected(drawn(code("loud")), WorkflowBuilder(a, name="t").build(), "go"), "W6")
     a = function("ask", lambda data, ctx: ctx.request("?", str), accepts=str)
     assert not of(await inspected(drawn(code("ask")), WorkflowBuilder(a, name="t").build(), "go"), "W6")
+
+
+async def test_w6_not_for_a_node_that_took_one_of_two_answers() -> None:
+    calls = {"calls": [{"id": id, "tool": "ask", "arguments": {}} for id in ("c1", "c2")]}
+    a = agent("writer", calls, "Both are in.", tools=(Tool("ask", "", {"type": "object"}),))
+    plan = WorkflowBuilder(a, name="t", outputs=[a]).build()
+    inspection, events = Inspection(drawn("writer")), list[ev.Event]()
+    asked = await plan.run("Ask twice", events=events)
+    await plan.run(answers={r.id: ToolResult(r.data.call_id, "yes") for r in asked.requests}, events=events)
+    for event in events:
+        inspection.fold(event)
+    assert len(inspection.run.records) == 3
+    assert not of(inspection, "W6")
 
 
 # ----------------------------------------------------------------------------------------------------------- W7
