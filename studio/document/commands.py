@@ -253,7 +253,8 @@ def new_frame(workflow: Workflow, ids: Iterable[str], name: str = "Frame") -> tu
     new_id = make_id(shown, taken_ids(workflow), "group")
     edits: list[Edit] = [Insert("groups", Group(id=new_id, name=shown, members=members))]
     place = frame_around(workflow, members)
-    if place is not None:
+    # Without a place of its own it is drawn around what is drawn, also where a file does not say where that is.
+    if place is not None and all(member in workflow.places for member in members):
         edits.append(SetPlaces({new_id: place}))
     return Batch(tuple(edits)), new_id
 

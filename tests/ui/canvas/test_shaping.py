@@ -408,6 +408,17 @@ def test_a_frame_around_everything_gives_all_lines_back_when_it_is_opened(make_c
         assert len(view.canvas_scene.line_layer.items) == count
 
 
+def test_a_frame_is_around_what_a_file_gives_no_place_too(make_canvas: Make) -> None:
+    places = {"a": Place(x=0, y=0), "b": Place(x=280, y=0), "c": Place(x=560, y=0)}
+    view = make_canvas(chain().model_copy(update={"places": places}))
+    view.select(("c", "d"))
+    view.toggle_frame()
+    view.canvas_scene.flush()
+    items = view.canvas_scene.items_by_id
+    assert items["frame"].rect.contains(items["c"].rect)
+    assert items["frame"].rect.contains(items["d"].rect)
+
+
 def test_a_link_becomes_a_copy(make_canvas: Make, tmp_path: Path) -> None:
     write_workflow(chain(), tmp_path / "inner.workflow.json")
     node = SubWorkflowNode(id="s", name="S", path="inner.workflow.json")
