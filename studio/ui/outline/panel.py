@@ -30,6 +30,8 @@ MANY, LATER_MS = 400, 60
 """With more nodes or selected items than this the canvas goes first, and the tree follows so many milliseconds
 later."""
 
+_BESIDE = 100
+
 
 class _Found(QObject):
     """Brings the rows that a thread made back to the loop; lives until the thread has told it."""
@@ -179,12 +181,26 @@ class OutlinePanel(QWidget):
         self.show_selection()
 
     def _show_table(self, table: Table) -> None:
+        beside = self._beside()
         folded = {i for i, index in self.model.branches() if not self.tree.isExpanded(index)}
         self._following = True
         if self.model.show_table(table):
             for item_id, index in self.model.branches():
                 self.tree.setExpanded(index, item_id not in folded)
+        if not self.tree.currentIndex().isValid():
+            there = next((index for i in beside if (index := self.model.index_of(i)).isValid()), QModelIndex())
+            selection = self.tree.selectionModel()
+            selection.setCurrentIndex(there, selection.SelectionFlag.NoUpdate)
         self._following = False
+
+    def _beside(self) -> list[str]:
+        """The rows below and above that where the keys are, nearest first: one of them takes its place when it goes."""
+        found: list[str] = []
+        for step in (self.tree.indexBelow, self.tree.indexAbove) if self.tree.hasFocus() else ():
+            index = self.tree.currentIndex()
+            while len(found) < _BESIDE and (index := step(index)).isValid():
+                found.append(index.data(ROW_ROLE).id)
+        return found
 
     def _marks(self, item_id: str) -> Marks:
         workspace = self._workspace
