@@ -242,9 +242,13 @@ def answer_after_a_crash(person: Debugging, start: Callable[..., Studio], file: 
 
 
 def mend_and_go_on(person: Debugging) -> None:
-    """Code that fails is held, mended and run again; a node, an edge and a question inside the sub-workflow."""
+    """What an agent remembers is changed; code that fails is held, mended and run again; a node, an edge and a question
+    inside the sub-workflow."""
     studio = person.studio
+    person.menu("critic", "Change its conversation…")
+    person.give('[{"role": "user", "text": "Be short."}]')
     person.go_to("Paused in superstep 5 — Score failed: NameError: name 'missing' is not defined (score, line 1)")
+    assert studio.ask(NOTE) == "conversation changed at 3"
     person.select("score")
     studio.click("Body", "InspectorPanel")
     person.display.key("ctrl+a")

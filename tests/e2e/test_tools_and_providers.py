@@ -14,6 +14,7 @@ from studio.files import write_workflow
 from tests.e2e.conftest import SHOTS
 from tests.e2e.display import wait_until
 from tests.e2e.studio import ROOT, Studio
+from tests.e2e.test_control import Debugging
 from tests.fakes.provider_server import ProviderServer
 
 pytestmark = pytest.mark.e2e
@@ -163,8 +164,10 @@ def give_tools(person: Person) -> None:
 
 
 def run_and_decide(person: Person) -> None:
-    """Both tools are called at once; one is approved, the other refused."""
+    """Both tools are called at once; one is approved, the other refused. A breakpoint on the cost holds the rest."""
     studio = person.studio
+    studio.click("Debug")
+    Debugging(studio).breakpoint("Budget: cost", Money="0.0003")
     person.display.key("ctrl+l")
     person.display.key("F5")
     studio.wait(f"{RUN}.state.value == 'waiting' and len({RUN}.requests) == 2", 60)
@@ -178,6 +181,8 @@ def run_and_decide(person: Person) -> None:
         studio.wait(f"{card}.{button}.isChecked()")
     person.shot("10-decided")
     studio.click("Send answers", "RequestsPanel")
+    studio.wait(f"{RUN}.sentence == 'Paused before superstep 2 — the run has cost more than 0.0003'", 60)
+    person.display.key("F5")
     studio.wait(f"{RUN}.state.value == 'completed'", 60)
     text = studio.ask(f"{RUN}.outputs[-1].text")
     assert "warm in Oslo" in text

@@ -129,6 +129,9 @@ def _state(window: MainWindow, page: WorkflowPage, _item: str) -> None:
             inform(window.theme, window, tr("Shared state is a JSON object."), tr("Each key has a value."))
 
     hint = tr("All keys of shared state as JSON. The run goes on with them as a fork; the original stays.")
+    if run.held_nodes:  # the fork begins at the last checkpoint
+        again = tr("Superstep {number} begins anew with them: what its nodes write comes after.")
+        hint = f"{hint} {again.format(number=run.next_superstep)}"
     ValueDialog(
         window.theme, tr("Change shared state"), hint, tr("Change"), take,
         value=run.editable_state, as_json=True, parent=window,
