@@ -185,6 +185,9 @@ class _Making:
             message = (
                 "The workflow has code that nobody has accepted. Read it with Show code, then choose Trust this code."
             )
+            if "/".join(inside) in self.linked:  # it is trusted in its own tab
+                message = "This file has code that nobody has accepted. Open it from its node, read its code, then "
+                message += "choose Trust this code there."
             self._report([Problem("untrusted_code", message, parts[0].place)], inside)
         elif parts and services.worker is None:
             message = "The workflow has code, and no worker process to run it in."

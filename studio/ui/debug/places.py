@@ -126,22 +126,22 @@ def line_name(workflow: Workflow, line_id: str) -> str:
     return f"{text} ({found.label})" if found.label else text
 
 
-def place_name(workflow: Workflow, breakpoint: Breakpoint) -> str:
+def place_name(workflow: Workflow, breakpoint: Breakpoint, linked: Mapping[str, Workflow] = _NONE) -> str:
     """What people call the place of a breakpoint; "" if it is every one."""
     place = breakpoint.place
     if not place or breakpoint.kind not in (*_AT_NODES, "edge"):
         return place
     if breakpoint.kind == "edge" and "/" not in place:
         return line_name(workflow, place)
-    found = _edges(workflow) if breakpoint.kind == "edge" else _nodes(workflow)
+    found = _edges(workflow, linked) if breakpoint.kind == "edge" else _nodes(workflow, linked)
     named = next((name for path, name in found if path == place), None)
     *inside, item = place.split("/")
     return named or " › ".join(path_names(workflow, inside, item))
 
 
-def row_words(workflow: Workflow, breakpoint: Breakpoint) -> tuple[str, str]:
+def row_words(workflow: Workflow, breakpoint: Breakpoint, linked: Mapping[str, Workflow] = _NONE) -> tuple[str, str]:
     """A breakpoint in two short lines: its place, or what kind it is; and when it stops."""
-    name = place_name(workflow, breakpoint)
+    name = place_name(workflow, breakpoint, linked)
     kind = dict(KIND_WORDS)[breakpoint.kind]
     if not name:
         return tr(kind), words(breakpoint, str)
