@@ -63,6 +63,10 @@ class Steps:
             case "template-transform":
                 node.kind, node.data["template"] = "transform", text(data.get("template"))
                 node.data["template_lang"] = "jinja"
+                node.data["arguments"] = {
+                    text(mapping(v).get("variable")): self.path(mapping(v).get("value_selector"))
+                    for v in items(data.get("variables"))
+                }
             case "variable-aggregator" | "variable-assigner":
                 node.kind = "transform"
                 node.data["value"] = [self.path(s) for s in items(data.get("variables"))]

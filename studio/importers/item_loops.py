@@ -74,7 +74,7 @@ def _items(code: Code, extra: Mapping[str, Any], known: Collection[str]) -> tupl
             return (f"ctx.get_state({given!r})" if given in known else None), False
         case "powerfx":
             return _listed(given) or code.value(given, "powerfx"), False
-        case "json":
+        case "json" | None:
             return _listed(given), False
         case "python" if str(extra.get("item") or "").isidentifier():
             return _python(given)

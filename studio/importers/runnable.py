@@ -138,6 +138,8 @@ class _Meaning:
         if text is not None and not joins:
             return TemplateNode(**named, text=text or "{text}")
         extra: Mapping[str, Any] = node.model_extra or {}
+        if extra.get("template_lang") == "jinja" and not joins:
+            return self._fills(node, extra, named) or node
         keys = extra.get("value")
         if isinstance(keys, str) and extra.get("expression_lang") == "python" and not joins:
             return self._computes(keys, named) or node
@@ -147,6 +149,15 @@ class _Meaning:
             lines += [f"ctx.set_state({key!r}, result)" for key in saved_keys(node)]
             return FunctionNode(**named, accepts="any", sends="any", body="\n".join(lines))
         return node
+
+    def _fills(self, node: Node, extra: Mapping[str, Any], named: Mapping[str, str]) -> Node | None:
+        """A template whose names are keys of state: its text goes on and is kept."""
+        code = Code()
+        value = code.filled(str(extra.get("template") or ""), extra.get("arguments") or {}, self._known)
+        if value is None:
+            return None
+        lines = [f"result = {value}", *(f"ctx.set_state({key!r}, result)" for key in saved_keys(node))]
+        return FunctionNode(**named, accepts="any", sends="text", body=code.body(lines))
 
     def _computes(self, written: str, named: Mapping[str, str]) -> Node | None:
         """Keeps the value under its own id; what came in goes on, as what agents are given is the conversation."""

@@ -12,7 +12,8 @@ from studio.importers import powerfx
 
 TEXT_OF_DATA = 'text = getattr(getattr(data, "agent_response", data), "text", data)'
 """What came in as a text, be it one, a message, or the reply of an agent."""
-_MAF_MARK = re.compile(r"\{((?:Local|Topic|Global)\.\w+(?:\.\w+)*)\}")
+_MAF_MARK = re.compile(r"\{([^{}]*\b(?:Local|Topic|Global|System)\.\w[^{}]*)\}")
+_JINJA_MARK = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _DIFY_MARK = re.compile(r"\{\{#([\w-]+(?:\.[\w-]+)+)#\}\}")
 _ANY_MARK = re.compile(r"\{\{|\}\}|\{[^{}\s][^{}]*\}|\$\{")
 RESULTS = ("output_text", "output_parsed")
@@ -47,6 +48,12 @@ class Code:
         if lang == "powerfx":
             made = powerfx.value_code(given) if isinstance(given, str) else None
             return None if made is None else self._reading(made)
+        if isinstance(given, str) and given.startswith("=") and len(given) > 1:
+            return self.value(given[1:].strip(), "powerfx") if lang == "inside" else None
+        if isinstance(given, dict) and lang in ("", "inside"):
+            parts = [(repr(name), self.value(inner, "inside")) for name, inner in given.items()]
+            known = [f"{name}: {value}" for name, value in parts if value is not None]
+            return f"{{{', '.join(known)}}}" if len(known) == len(parts) else None
         return repr(given) if _is_plain(given) else None
 
     def _python(self, given: str) -> str | None:
@@ -85,6 +92,12 @@ class Code:
             return None
         self.needs.add("joined")
         return f"joined({', '.join(parts)})"
+
+    def filled(self, template: str, arguments: Mapping[str, str], known: Collection[str]) -> str | None:
+        """The Python for a Jinja template of names alone; ``arguments``: name -> key of state."""
+        if not all(arguments.get(name) in known for name in _JINJA_MARK.findall(template)):
+            return None
+        return self.text(_JINJA_MARK.sub(lambda m: f"{{{{#{arguments[m[1]]}#}}}}", template), {}, known)
 
     def _key(self, found: re.Match[str], refers: Mapping[str, str], known: Collection[str]) -> str | None:
         if found.re is _MAF_MARK:

@@ -66,6 +66,19 @@ def test_the_others_stay(kind: str) -> None:
     assert one(kind).kind == kind
 
 
+def test_a_template_of_names_is_filled_and_kept() -> None:
+    extra = {"template": "Dear {{ name }}!", "template_lang": "jinja", "save_output": "n.output"}
+    state = (StateDecl(key="s.who", initial="you"),)
+    for given, kind in (({"name": "s.who"}, "function"), ({"name": "x.unknown"}, "transform")):
+        node = GenericNode.model_validate({"id": "n", "name": "N", "kind": "transform", **extra, "arguments": given})
+        found = runnable(Workflow(nodes=(node,), state=state)).nodes[0]
+        assert found.kind == kind
+        if isinstance(found, FunctionNode):
+            scope = {"ctx": (context := _Context({"s.who": "Ann"}))}
+            exec(found.body, scope)
+            assert (scope["result"], context["n.output"]) == ("Dear Ann!", "Dear Ann!")
+
+
 def test_workflows_inside_too() -> None:
     inner = Workflow(nodes=(GenericNode(id="e", name="E", kind="end"),))
     found = runnable(Workflow(nodes=(SubWorkflowNode(id="s", name="S", embedded=inner),))).nodes[0]
@@ -137,7 +150,8 @@ class _Context(dict[str, Any]):
         ({"value": "Last(Local.N).name", "lang": "powerfx"}, {"Local.N": []}, None),
         ({"value": "Upper(System.LastMessage.Text)", "lang": "powerfx"}, {}, "WORD"),
         ({"value": "plain"}, {}, "plain"),
-        ({"value": {"a": [1]}}, {}, {"a": [1]}),
+        ({"value": {"a": [1], "b": "=Local.N + 1"}}, {"Local.N": 1}, {"a": [1], "b": 2}),
+        ({"value": "{Upper(Local.N)}: {Local.N}", "action": "settextvariable"}, {"Local.N": "a"}, "A: a"),
         ({"value": "N is {Local.N}.", "action": "settextvariable"}, {"Local.N": 2}, "N is 2."),
         ({"action": "resetvariable"}, {"Local.N": 9}, 3),
         ({"action": "clearallvariables"}, {"Local.N": 9}, None),
@@ -163,7 +177,7 @@ def test_variables_are_set_as_the_other_program_sets_them(given: Any, before: di
     "given",
     [
         {"value": "ForAll(Local.N, Value)", "lang": "powerfx"},
-        {"value": {"a": "=Local.N"}},
+        {"value": {"a": "=ForAll(Local.N, Value)"}},
         {"action": "", "operation": "over-write", "value": "unknown.text"},
         {"action": "", "operation": "remove-first"},
         {"value": "Ask {{name}}", "action": "settextvariable"},
