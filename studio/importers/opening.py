@@ -10,11 +10,13 @@ from studio.document.problems import Problem
 from studio.document.validate import problems
 from studio.importers.detection import NAMES
 from studio.importers.finish import Imported
+from studio.importers.prompts import unused_prompts
 from studio.importers.report import Entry, Report, in_words
 from studio.importers.runnable import runnable
 from studio.importers.spacing import spaced
 
-_ADDED = "Added: it keeps the result for steps that ask for it."
+_ADDED = "Added: it keeps a result for steps that ask for it, or fills a prompt."
+_UNUSED = "Its prompt is kept as text: the agent is given what comes in. Put a template in front of it."
 
 
 def opened(found: Imported, source: str = "") -> Imported:
@@ -24,12 +26,11 @@ def opened(found: Imported, source: str = "") -> Imported:
         return found
     workflow = runnable(found.workflow)
     added = {n.id for n in workflow.nodes} - {n.id for n in found.workflow.nodes}
+    kept = {entry.item for entry in found.report.entries if entry.code == "expression_kept"}
     told = [
         *(Entry("unsupported_item", p.place, "warn", p.message) for p in _left(workflow, found.report)),
-        *(
-            Entry("semantics_differ", i, "info", "Added: it keeps the result for steps that ask for it.")
-            for i in sorted(added)
-        ),
+        *(Entry("expression_kept", item, "warn", _UNUSED) for item in unused_prompts(workflow) if item not in kept),
+        *(Entry("semantics_differ", item, "info", _ADDED) for item in sorted(added)),
     ]
     report = replace(found.report, entries=(*found.report.entries, *told), added=found.report.added | added)
     if found.drawn:

@@ -20,6 +20,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.importers.item_loops import asking_state, counted_loop, keys_of
+from studio.importers.prompts import QUERY, with_prompts, with_query
 from studio.importers.saved_results import saved_keys, with_saved_results
 from studio.importers.step_code import Code, assigned
 
@@ -33,10 +34,10 @@ def runnable(workflow: Workflow) -> Workflow:
     A start with fields keeps them in shared state; a start without and a decision pass their message on; an end takes
     it; an output yields it, or its own text; a transform is a join bar where it waits for several, else a template; a
     value that is known or worked out from shared state is set by a function; a loop over a list counts in shared state;
-    a result that is asked for later is kept by a step behind the one that makes it. What is written in the language of
-    another program is left.
+    a result that is asked for later is kept by a step behind the one that makes it; a prompt is filled by a step in
+    front of its agent. What is written in the language of another program is left.
     """
-    return _Meaning(workflow).workflow()
+    return _Meaning(with_query(workflow)).workflow()
 
 
 class _Meaning:
@@ -71,7 +72,7 @@ class _Meaning:
                 ),
             }
         )
-        return with_saved_results(made)
+        return with_prompts(with_saved_results(made), self._known)
 
     def _meant(self, node: Node) -> Node:
         if isinstance(node, SubWorkflowNode) and node.embedded is not None:
@@ -176,11 +177,12 @@ def _keys_that_are_set(workflow: Workflow) -> set[str]:
     for node in workflow.nodes:
         found.update(saved_keys(node, workflow.state))
         if isinstance(node, FunctionNode):
+            found.update({QUERY} if repr(QUERY) in node.body else ())
             found.update(decl.key for decl in workflow.state if decl.key.startswith(f"{node.id}."))
         if isinstance(node, GenericNode) and node.kind == "loop":
             found.update(keys_of(node))
         if isinstance(node, GenericNode) and node.kind == "input":
-            found.update((*(f"{node.id}.{name}" for name in _fields(node)), "sys.query"))
+            found.update(f"{node.id}.{name}" for name in _fields(node))
     return found
 
 
@@ -201,7 +203,6 @@ def _keeps(fields: list[str], named: Mapping[str, str]) -> FunctionNode:
         "    given = None",
         f"for name in {fields!r}:",
         f"    ctx.set_state('{named['id']}.' + name, given.get(name) if isinstance(given, dict) else data)",
-        "ctx.set_state('sys.query', given.get('query', data) if isinstance(given, dict) else data)",
         "result = data",
     ]
     return FunctionNode(**named, accepts="any", sends="any", body="\n".join(lines))

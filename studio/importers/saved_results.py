@@ -45,7 +45,7 @@ def with_saved_results(workflow: Workflow) -> Workflow:
         found = _saving(node, workflow.state)
         if found is None:
             continue
-        save = _free(f"{node.id}__save", taken)
+        save = free(f"{node.id}__save", taken)
         edge = free_id(f"{node.id}_to_{save}", taken | {save.casefold()}, "edge")
         taken |= {save.casefold(), edge.casefold()}
         added.append(found.model_copy(update={"id": save}))
@@ -111,7 +111,7 @@ def _from(edge: Edge, instead: Mapping[str, str]) -> Edge:
     return edge
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def free(wanted: str, taken: set[str]) -> str:
     """Two lines join what is added to the id, as in everything that readers add."""
     found, number = wanted, 2
     while found.casefold() in taken:

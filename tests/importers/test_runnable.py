@@ -21,6 +21,7 @@ from studio.document.model import (
 )
 from studio.document.validate import problems
 from studio.importers import read
+from studio.importers.prompts import unused_prompts
 from studio.importers.runnable import runnable
 
 from tests.assembly.running import Bench
@@ -77,6 +78,24 @@ def test_a_template_of_names_is_filled_and_kept() -> None:
             scope = {"ctx": (context := _Context({"s.who": "Ann"}))}
             exec(found.body, scope)
             assert (scope["result"], context["n.output"]) == ("Dear Ann!", "Dear Ann!")
+
+
+def test_a_prompt_is_filled_in_front_of_its_agent() -> None:
+    """The question itself is kept by a first step; a prompt in another language is left, and told."""
+    agent = AgentNode.model_validate({"id": "a", "name": "A", "prompt": "Say it short: {{#sys.query#}}"})
+    other = AgentNode.model_validate({"id": "b", "name": "B", "prompt": "{{ $json.text }}"})
+    flow = runnable(Workflow(start="a", nodes=(agent, other), edges=(DirectEdge(id="e", source="b", target="a"),)))
+    assert flow.start == "query__keep"
+    ways = {(e.source, e.target) for e in flow.edges if isinstance(e, DirectEdge)}
+    assert ways == {("query__keep", "a__prompt"), ("b", "a__prompt"), ("a__prompt", "a")}
+    keep, prompt = flow.node("query__keep"), flow.node("a__prompt")
+    assert isinstance(keep, FunctionNode)
+    assert isinstance(prompt, FunctionNode)
+    scope: dict[str, Any] = {"ctx": _Context(), "data": "Why?"}
+    exec(keep.body, scope)
+    exec(prompt.body, scope)
+    assert scope["result"] == "Say it short: Why?"
+    assert unused_prompts(flow) == ["b"]
 
 
 def test_workflows_inside_too() -> None:

@@ -55,7 +55,7 @@ _WRONG, _RIGHT = '{"correct": false}', '{"correct": true}'
             "dify/02_if_else.yml",
             {"a": [{"text": "Long answer."}], "b": [{"text": "Short."}]},
             {},
-            ["s", "c", "b", "b__save", "g", "r"],
+            ["s", "c", "b__prompt", "b", "b__save", "g", "r"],
             ["Short."],
             id="branches whose results meet again",
         ),
