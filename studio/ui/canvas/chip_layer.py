@@ -126,24 +126,32 @@ class ChipLayer:
         label.setPos(QPointF(*(free or spot)))
 
     def _free_spot(self, edge: EdgeItem, label: ChipItem, spot: tuple[float, float]) -> tuple[float, float] | None:
-        """This spot if a label there hides no card, end, or other label of the same source; else one beside the line
-        that is free, if there is one."""
-        if len(self._lines.at_now(edge.line.source)) > MANY_LABELS:
+        """This spot if a label there hides no card, end, or other label of the same source; else one on the line or
+        beside it that is free, if there is one. One that another line of the source runs through would name both."""
+        siblings = self._lines.at_now(edge.line.source)
+        if len(siblings) > MANY_LABELS:
             return spot
-        width, height = label.chip.width * WIDEST, label.chip.height * WIDEST
-        others = [c.rect for i in self._lines.at_now(edge.line.source) for c in self._chips_of(i) if c is not label]
+        taken, width, height = self._taken(edge, label), label.chip.width, label.chip.height
+        ways = [self._lines.drawn[i].points for i in siblings if i != edge.line.id and i in self._lines.drawn]
+        on = (spot, *routing.spots_on(edge.points))
+        beside = tuple(routing.spots_beside(edge.points, width * WIDEST, height * WIDEST))
+        for spots, grown, alone in ((on, WIDEST, True), (on, 1.0, True), (beside, WIDEST, True), (on, WIDEST, False)):
+            for x, y in spots:
+                box = QRectF(x - width * grown / 2, y - height * grown / 2, width * grown, height * grown)
+                if any(box.intersects(other) for other in taken) or self._lines.covered(box):
+                    continue
+                if not (alone and any(routing.crosses(way, *box.getCoords()) for way in ways)):  # type: ignore[misc]
+                    return x, y
+        return None
+
+    def _taken(self, edge: EdgeItem, label: ChipItem) -> list[QRectF]:
+        """What a label of this line must not hide, apart from cards."""
         (ax, ay), (bx, by) = edge.points[0], edge.points[-1]
+        found = [c.rect for i in self._lines.at_now(edge.line.source) for c in self._chips_of(i) if c is not label]
         source = self._scene.items_by_id.get(edge.line.source)
         if isinstance(source, JunctionItem):
-            others.append(source.chip_room)
-        others += [QRectF(ax - 5, ay - 5, 10, 10), QRectF(bx - 12, by - 6, 16, 12)]
-        for x, y in (spot, *routing.spots_beside(edge.points, width, height)):
-            box = QRectF(x - width / 2, y - height / 2, width, height)
-            if any(box.intersects(other) for other in others):
-                continue
-            if not self._lines.covered(box):
-                return x, y
-        return None
+            found.append(source.chip_room)
+        return [*found, QRectF(ax - 5, ay - 5, 10, 10), QRectF(bx - 12, by - 6, 16, 12)]
 
     def _chips_of(self, line_id: str) -> list[ChipItem]:
         return [self.chips[line_id, pill] for pill in (False, True) if (line_id, pill) in self.chips]

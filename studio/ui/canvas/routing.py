@@ -343,16 +343,34 @@ def label_spot(points: Points, width: float, taken: float = 0.0) -> tuple[float,
     return spot if fits else (spot[0], spot[1] - LABEL_ABOVE)
 
 
+def spots_on(points: Points) -> Iterator[tuple[float, float]]:
+    """Middles of a label on the straight parts of a line, longest part first."""
+    for (ax, ay), (bx, by) in _longest_first(points):
+        for part in (0.5, 0.75, 0.25):
+            yield ax + (bx - ax) * part, ay + (by - ay) * part
+
+
 def spots_beside(points: Points, width: float, height: float) -> Iterator[tuple[float, float]]:
-    """Middles of a label of this size on the straight parts of a line and beside them, longest part first."""
-    parts = sorted(itertools.pairwise(points), key=lambda p: -abs(p[1][0] - p[0][0]) - abs(p[1][1] - p[0][1]))
-    for (ax, ay), (bx, by) in parts:
+    """Middles of a label of this size beside the straight parts of a line, longest part first."""
+    for (ax, ay), (bx, by) in _longest_first(points):
         x, y = (ax + bx) / 2, (ay + by) / 2
         if abs(by - ay) >= 0.5:
-            yield from ((x, y), (x, y + (by - ay) / 4), (x + width / 2 + 6, y), (x - width / 2 - 6, y))
+            yield from ((x + width / 2 + 6, y), (x - width / 2 - 6, y))
             continue
         near, far = height / 2 + CLEAR, height / 2 + 38
         yield from ((x, y - near), (x, y + near), (x, y - far), (x + width / 2, y - far), (x, y + far))
+
+
+def _longest_first(points: Points) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    return sorted(itertools.pairwise(points), key=lambda p: -abs(p[1][0] - p[0][0]) - abs(p[1][1] - p[0][1]))
+
+
+def crosses(points: Points, left: float, top: float, right: float, bottom: float) -> bool:
+    """Whether a line of level and upright parts runs through a rectangle."""
+    return any(
+        min(ax, bx) < right and max(ax, bx) > left and min(ay, by) < bottom and max(ay, by) > top
+        for (ax, ay), (bx, by) in itertools.pairwise(points)
+    )
 
 
 def pill_spot(points: Points, width: float) -> tuple[float, float]:

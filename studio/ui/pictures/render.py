@@ -16,6 +16,7 @@ from studio.export.diagram import printable
 from studio.export.picture_look import PictureLook
 from studio.files import dumps
 from studio.files.embedding import into_png, into_svg
+from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.theme import Theme
 
@@ -40,6 +41,10 @@ class _Stage:
         for item in self.scene.items():
             item.setCacheMode(QGraphicsItem.CacheMode.NoCache)
         area = self.scene.bounds()
+        for chip in self.scene.line_layer.chips.values():
+            area |= chip.rect
+        for item in self.scene.drawn.values():
+            area |= item.chip_room if isinstance(item, JunctionItem) else QRectF()
         self.area = (area if area.isValid() else QRectF(0, 0, 320, 120)).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
 
     def paint(self, painter: QPainter, target: QRectF, look: PictureLook) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from studio.document.model import AgentNode, Note, Place, Workflow
+from studio.export.picture_look import PictureLook
 from studio.ui.canvas import CanvasView
 from studio.ui.canvas.area_items import NoteItem
 from studio.ui.canvas.junction_items import SwitchItem
 from studio.ui.canvas.node_item import NodeItem
+from studio.ui.canvas.routing import crosses
+from studio.ui.pictures.render import _Stage
+from tests.export.corpus import templates
 from tests.ui.canvas.drawings import research_brief
 
 Make = Callable[[Workflow], CanvasView]
@@ -52,3 +57,15 @@ def test_titles_of_the_middle_level_get_smaller_before_they_are_cut(make_canvas:
     assert found[1] is not None
     assert found[1][1].text() == "Market research"
     assert found[2] is None
+
+
+@pytest.mark.parametrize("name", templates())
+def test_labels_of_templates_stand_on_their_own_lines_and_are_in_the_picture(make_canvas: Make, name: str) -> None:
+    workflow = templates()[name]
+    layer = make_canvas(workflow).canvas_scene.line_layer
+    stage = _Stage(workflow, PictureLook(), shadows=False)
+    for (line_id, _), chip in layer.chips.items():
+        box = chip.rect.getCoords()
+        assert stage.area.contains(chip.rect)
+        assert [i for i, edge in layer.drawn.items() if crosses(edge.points, *box)] == [line_id]  # type: ignore[misc]
+    stage.close()
