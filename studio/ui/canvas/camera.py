@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from PySide6.QtCore import QEasingCurve, QPointF, QRect, QRectF, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmapCache, QRegion, QResizeEvent, QTransform
 from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
 from studio.ui.canvas.dots import draw_dots
-from studio.ui.canvas.far import FarPicture
+from studio.ui.canvas.far import REACH, FarPicture
 from studio.ui.canvas.levels import LEAST, MOST, TITLES_UP_TO, Level, level_at
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.theme import Theme
@@ -299,9 +300,20 @@ class Camera(QGraphicsView):
         painter.setClipRegion(event.region())
         painter.fillRect(event.rect(), self.canvas_scene.look.ink.brush("canvas"))
         painter.setWorldTransform(self.viewportTransform())
-        self.far.paint(painter)
+        self.far.paint(painter, self._parts(event.region()))
         self.paint_over_far(painter)
         painter.end()
+
+    def _parts(self, region: QRegion) -> list[QRectF]:
+        """Parts of a region of the viewport as rectangles of the scene; none: it is most of the viewport."""
+        box, whole = region.boundingRect(), self.viewport().rect()
+        if region.rectCount() == 1 and 2 * box.width() * box.height() > whole.width() * whole.height():
+            return []
+        back = self.viewportTransform().inverted()[0]
+        return [
+            back.mapRect(QRectF(rect.adjusted(-REACH, -REACH, REACH, REACH)))
+            for rect in cast("Iterable[QRect]", region)
+        ]
 
     def paint_over_far(self, painter: QPainter) -> None:
         """What a gesture shows on the far picture."""

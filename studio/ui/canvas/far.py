@@ -6,7 +6,7 @@ many, a deletion of many, and the way back to a document that it has shown befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF
@@ -15,10 +15,11 @@ from PySide6.QtGui import QPainter, QRegion, QTransform
 from studio.document.changes import ChangeSet
 from studio.document.model import Workflow
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.far_lists import FarLists, Lifted
+from studio.ui.canvas.far_lists import FarLists, Lifted, Shift
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.slices import PIECE
+from studio.ui.canvas.spans import Spans
 from studio.ui.paint import STATUS_TINTS, STATUS_TOKENS, Ink
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ PARKED = 2
 """So many pictures of documents before large deletions are kept."""
 REACH = 3
 """Pixels that strokes go beyond their shape."""
+AT_ONCE = 300
+"""Where up to so many things are is found out while painting."""
+LATER_MS = 120
+"""So long after a painting it is found out where everything is."""
 FEW = 100
 """Of up to so many changed items and lines the places are painted again, of more everything."""
 WIDE_UP_TO = 400
@@ -48,8 +53,11 @@ class FarPicture:
         """What must be looked at again before the next painting; None: everything."""
         self._parked: list[tuple[Workflow, FarLists]] = []
         self._selected = _NONE
-        self._marked: tuple[list[QRectF], list[QLineF]] | None = None
+        self._marked: tuple[dict[str, QRectF], dict[str, QLineF]] | None = None
         """What of the selection is painted over the rest; None: to be found again."""
+        self._places = Spans(lambda item_id: self._lists.box_of(item_id))
+        """Where everything is, for painting a part; :attr:`_placed`: as long as these lists are shown."""
+        self._placed: FarLists | None = None
         self._drag: Lifted | None = None
         self._dragged = _NONE
         self._shift = QPointF()
@@ -90,8 +98,9 @@ class FarPicture:
                 yield
             self._take((item_id,))
 
-    def _take(self, ids: Iterable[str]) -> None:
+    def _take(self, ids: Collection[str]) -> None:
         lists, items, lines = self._lists, self._scene.drawn, self._scene.line_layer.drawn
+        self._places.spoil(ids)
         for item_id in ids:
             item = items.get(item_id)
             if item is not None:
@@ -150,7 +159,7 @@ class FarPicture:
                 self._parked = [(before, self._lists), *self._parked][:PARKED]
             self._lists = self._lists.without(gone)
         if shifts:
-            self._lists.shift(shifts, self._scene.line_layer.between)
+            self._shift_lists(shifts)
         self._workflow, self._marked = workflow, None
         return True
 
@@ -190,8 +199,13 @@ class FarPicture:
         if self._drag is not None:
             dx, dy = self._shift.x(), self._shift.y()
             self._drag = None
-            self._lists.shift(dict.fromkeys(self._dragged, (dx, dy)), self._scene.line_layer.between)
+            self._shift_lists(dict.fromkeys(self._dragged, (dx, dy)))
             self._marked = None
+
+    def _shift_lists(self, shifts: Mapping[str, Shift]) -> None:
+        """Moves items in the lists, each by its shift; lines may have moved anywhere."""
+        self._lists.shift(shifts, self._scene.line_layer.between)
+        self._placed = None
 
     # ---- asking
 
@@ -211,14 +225,16 @@ class FarPicture:
 
     # ---- painting
 
-    def paint(self, painter: QPainter) -> None:
-        """Paints everything; the painter has the view's transform."""
+    def paint(self, painter: QPainter, parts: Sequence[QRectF] = ()) -> None:
+        """Paints everything, or at least what is in some parts of the scene; the painter has the view's transform."""
         self.refresh()
         tools, lists = self._scene.look.ink, self._lists
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._drag is None:
-            self._paint(painter, tools, lists, whole=self._whole)
-            self._paint_marked(painter, tools)
+            shown, whole = self._in(parts), self._is_whole()
+            self._paint(painter, tools, lists if shown is None else lists.only(shown), whole=whole)
+            if not whole or len(self._selected) <= WIDE_UP_TO:
+                self._paint_marked(painter, tools, shown)
             return
         self._paint(painter, tools, self._drag.kept, whole=False)
         painter.save()
@@ -228,8 +244,26 @@ class FarPicture:
         painter.setPen(tools.pen("edge", 1.0, cosmetic=True))
         painter.drawLines(self._drag.stretched(self._shift))
 
-    @property
-    def _whole(self) -> bool:
+    def _in(self, parts: Sequence[QRectF]) -> set[str] | None:
+        """What is in parts of the scene; None: everything may be, or it is not known yet what is where."""
+        if self._placed is not self._lists:
+            self._placed = self._lists
+            self._places.clear()
+            self._places.spoil((*self._lists.rects, *self._lists.lines))
+        if self._places.behind > AT_ONCE:
+            if not self._scene.marking.busy:
+                self._scene.marking.add(self._find_places(self._lists), LATER_MS)
+            return None
+        if not 0 < len(parts) <= FEW:
+            return None
+        return self._places.crossing([(part.left(), part.top(), part.right(), part.bottom()) for part in parts])
+
+    def _find_places(self, lists: FarLists) -> Iterator[None]:
+        while self._placed is lists and self._places.behind:
+            self._places.refresh(PIECE)
+            yield
+
+    def _is_whole(self) -> bool:
         """Whether everything is selected: then nothing has to be painted twice."""
         lists = self._lists
         if len(self._selected) < len(lists.rects) + len(lists.lines):
@@ -257,19 +291,21 @@ class FarPicture:
             painter.setBrush(tools.brush(token))
             painter.drawRects(list(rects.values()))
 
-    def _paint_marked(self, painter: QPainter, tools: Ink) -> None:
-        if not self._selected or (self._whole and len(self._selected) > WIDE_UP_TO):
+    def _paint_marked(self, painter: QPainter, tools: Ink, shown: Set[str] | None) -> None:
+        if not self._selected:
             return
         if self._marked is None:
-            lists = self._lists
-            rects = [lists.rects[i] for i in self._selected if i in lists.rects]
-            self._marked = rects, [lists.lines[i] for i in self._selected if i in lists.lines]
+            lists, selected = self._lists, self._selected
+            self._marked = (
+                {i: lists.rects[i] for i in selected if i in lists.rects},
+                {i: lists.lines[i] for i in selected if i in lists.lines},
+            )
         rects, lines = self._marked
         painter.setBrush(NO_BRUSH)
         painter.setPen(tools.pen("accent", 2.0 if len(rects) <= WIDE_UP_TO else 1.0, cosmetic=True))
-        painter.drawRects(rects)
+        painter.drawRects([rect for i, rect in rects.items() if shown is None or i in shown])
         painter.setPen(tools.pen("accent", 1.0, cosmetic=True))
-        painter.drawLines(lines)
+        painter.drawLines([line for i, line in lines.items() if shown is None or i in shown])
 
 
 def _fill(item: DrawnItem) -> str:

@@ -61,6 +61,24 @@ class FarLists:
         around = QRectF(line.p1(), line.p2()).normalized()
         return around, _token(self.strokes, item_id), "", (line.dx(), line.dy())
 
+    def only(self, ids: Set[str]) -> FarLists:
+        """Some of it, in the same order; for painting: the shapes are the same objects."""
+        some = FarLists()
+        some.cards = {t: {i: rect for i, rect in of.items() if i in ids} for t, of in self.cards.items()}
+        some.strokes = {t: {i: line for i, line in of.items() if i in ids} for t, of in self.strokes.items()}
+        some.notches = {t: {i: rect for i, rect in of.items() if i in ids} for t, of in self.notches.items()}
+        return some
+
+    def box_of(self, item_id: str) -> tuple[float, float, float, float] | None:
+        """Left, top, right and bottom of an item or line; None: it is not there."""
+        rect, line = self.rects.get(item_id), self.lines.get(item_id)
+        if rect is not None:
+            return rect.left(), rect.top(), rect.right(), rect.bottom()
+        if line is None:
+            return None
+        (x1, x2), (y1, y2) = sorted((line.x1(), line.x2())), sorted((line.y1(), line.y2()))
+        return x1, y1, x2, y2
+
     def without(self, gone: frozenset[str] | set[str]) -> FarLists:
         """The same without some; it shares nothing that moves with this one."""
         left = FarLists(

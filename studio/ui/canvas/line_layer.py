@@ -14,11 +14,13 @@ from studio.document.model import SwitchEdge
 from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.chip_layer import ChipLayer
 from studio.ui.canvas.edge_item import IDLE, ChipItem, EdgeItem, LineState
+from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.levels import Level
+from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.routing import End, Points
 from studio.ui.canvas.run_marks import Lines, line_states
 from studio.ui.canvas.slices import PIECE, at_once
-from studio.ui.canvas.spans import Box, Spans
+from studio.ui.canvas.spans import Box, Spans, strip, with_room
 from studio.ui.canvas.ways import Ways, across
 
 if TYPE_CHECKING:
@@ -228,10 +230,10 @@ class LineLayer:
                 continue
             rect, area = item.rect, isinstance(item, FrameItem)
             before = self._ways.put(item_id, rect, area=area)
-            own, grown = self._at.get(item_id, ()), _strip(before, rect) if before is not None else None
-            wanted.update(own if grown is None else (i for i in own if self._depends(i)))
+            grown = strip(before, rect) if before is not None else None
+            wanted.update(self._at.get(item_id, ()) if grown is None else self._dependent(item))
             if grown is not None or before != rect:
-                boxes.append(_around(grown if grown is not None else rect))
+                boxes.append(with_room(grown if grown is not None else rect))
         if len(boxes) > MOVED_BY_HAND:
             still: set[str] = set()
             for number, line_id in enumerate(wanted - fresh):
@@ -247,9 +249,11 @@ class LineLayer:
         yield from self._route_all([i for i in self.drawn if i in wanted] if len(wanted) > 1 else list(wanted))
 
     def _passing(self, boxes: Sequence[Box]) -> set[str]:
-        """The lines that pass these boxes and those that lead back; many of a large drawing follow in pieces."""
+        """The lines that pass these boxes and those that lead back; of a large drawing many, or those
+        that are not seen, follow in pieces."""
         found = self._spans.crossing(boxes) | self._ways.tracks.keys()
-        if len(self.drawn) > MANY_LINES and len(found) > PASSING:
+        unseen = self._scene.look.level == Level.FAR
+        if len(self.drawn) > MANY_LINES and (unseen or len(found) > PASSING):
             self._scene.marking.add(self._reroute(found))
             return set()
         return found
@@ -269,13 +273,18 @@ class LineLayer:
             yield
         self.labels.place(i for i in line_ids if i in self.drawn)
 
-    def _depends(self, line_id: str) -> bool:
-        """Whether a line of a card that only became longer or shorter may run elsewhere: its ends are, or it leads
-        around the card."""
-        edge = self.drawn.get(line_id)
-        if edge is None:
-            return False
-        return edge.line.source == edge.line.target or line_id in self._ways.tracks or self._shift_of(edge) != (0, 0)
+    def _dependent(self, item: DrawnItem) -> list[str]:
+        """Lines of a card that only became longer or shorter: those that may run elsewhere, because they lead around
+        it or their ends moved with it."""
+        own = [edge for i in self._at.get(item.item_id, ()) if (edge := self.drawn.get(i)) is not None]
+        ends_stay = isinstance(item, NodeItem) and not self._scene.look.down
+        return [
+            edge.line.id
+            for edge in own
+            if edge.line.source == edge.line.target
+            or edge.line.id in self._ways.tracks
+            or not (ends_stay or self._shift_of(edge) == (0, 0))
+        ]
 
     def _moved_as_one(self, line_id: str) -> bool:
         """Moves a line whose ends moved alike along as it is; returns whether that is so."""
@@ -475,19 +484,6 @@ class LineLayer:
 def _differ(before: LineState | None, now: LineState | None) -> bool:
     """Most are the same objects: comparing what is in them takes longer than all the rest."""
     return before is not now and before != now
-
-
-def _around(rect: QRectF) -> Box:
-    """A rectangle with the room that lines keep from it."""
-    return (rect.left() - 16, rect.top() - 16, rect.right() + 16, rect.bottom() + 16)
-
-
-def _strip(before: QRectF, now: QRectF) -> QRectF | None:
-    """What a rectangle gained or lost at its bottom; None: more of it changed, or nothing."""
-    if before == now or before.topLeft() != now.topLeft() or before.width() != now.width():
-        return None
-    top, bottom = sorted((before.bottom(), now.bottom()))
-    return QRectF(now.left(), top, now.width(), bottom - top)
 
 
 def _touch(span: Box, view: Box) -> bool:

@@ -22,12 +22,14 @@ from studio.ui.canvas.levels import Level
 from studio.ui.canvas.line_layer import LineLayer
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.run_marks import next_steps
-from studio.ui.canvas.slices import PIECE, Slices, at_once
+from studio.ui.canvas.slices import FIRST_MS, PIECE, Slices, at_once
 from studio.ui.theme import Theme
 
 FRAME_MS = 16
 MANY_MARKED = 200
 """When more than this is selected at once, what is out of sight is marked later."""
+UNSEEN_MS = 120
+"""So long after a selection in the far picture, which needs no items, they are marked."""
 LARGE = 200
 """A change of more ids than this is large: the far picture shows it before the items do."""
 TURN_MS, TURN_STEPS = 40, 30
@@ -369,7 +371,7 @@ class CanvasScene(QGraphicsScene):
         now = self._seen_of(changed) if len(changed) > MANY_MARKED else changed
         self._mark(now | (wanted & again))
         if self._unmarked and not self.marking.busy:
-            self.marking.add(self._mark_slowly())
+            self.marking.add(self._mark_slowly(), UNSEEN_MS if self.look.level == Level.FAR else FIRST_MS)
         self._mark_pills()
 
     def _mark(self, ids: Iterable[str]) -> None:

@@ -29,11 +29,12 @@ class Slices(QObject):
         """Whether something is not done yet."""
         return bool(self._work)
 
-    def add(self, work: Iterator[None]) -> None:
-        """Does this in later turns of the loop, after what is there already."""
+    def add(self, work: Iterator[None], after: int = FIRST_MS) -> None:
+        """Does this in later turns of the loop, after what is there already; if there is nothing, in so many
+        milliseconds."""
         self._work.append(work)
         if not self._timer.isActive():
-            self._timer.start(FIRST_MS)
+            self._timer.start(after)
 
     def finish(self) -> None:
         """Does all of it now. Work that asks for its own result gets what there is so far."""

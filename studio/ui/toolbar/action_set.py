@@ -28,6 +28,8 @@ class ActionSet(QObject):
         self._reasons: dict[str, str] = {}
         self._keys: dict[str, tuple[str, ...]] = {}
         """Keys in place of an entry's own."""
+        self._words: dict[str, tuple[str, str]] = {}
+        """What each action shows: why it does not apply, and how it is called."""
         self._shown: Situation | None = None
         """The situation that the actions show; None: whatever it is, they have to be looked at."""
         for entry in self._entries.values():
@@ -54,6 +56,7 @@ class ActionSet(QObject):
     def set_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
         """Gives actions other keys than those of the list; the others get their own back."""
         self._shown = None
+        self._words.clear()
         before, self._keys = self._keys, {i: keys for i, keys in chosen.items() if i in self._entries}
         for action_id in before.keys() | self._keys.keys():
             self._actions[action_id].setShortcuts([QKeySequence(k) for k in self._all_keys(action_id)])
@@ -86,7 +89,10 @@ class ActionSet(QObject):
             action = self._actions[entry.id]
             reason = entry.why_not(now)
             text = tr(entry.text_now(now)) if entry.text_now else tr(entry.text)
-            self._reasons[entry.id] = reason
+            words = (reason, text)
+            if self._words.get(entry.id) == words:
+                continue
+            self._reasons[entry.id], self._words[entry.id] = reason, words
             if action.isEnabled() == bool(reason):
                 action.setEnabled(not reason)
             if action.text() != text:
