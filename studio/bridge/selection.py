@@ -25,6 +25,7 @@ class SelectionModel(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._items: tuple[str, ...] = ()
+        self._ids: frozenset[str] | None = frozenset()
         self._message: str | None = None
         self._checkpoint: str | None = None
 
@@ -32,6 +33,13 @@ class SelectionModel(QObject):
     def items(self) -> tuple[str, ...]:
         """Selected ids, in the order in which they were selected."""
         return self._items
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The same without order."""
+        if self._ids is None:
+            self._ids = frozenset(self._items)
+        return self._ids
 
     @property
     def message(self) -> str | None:
@@ -72,4 +80,5 @@ class SelectionModel(QObject):
     def _set(self, items: tuple[str, ...], message: str | None, checkpoint: str | None) -> None:
         if (items, message, checkpoint) != (self._items, self._message, self._checkpoint):
             self._items, self._message, self._checkpoint = items, message, checkpoint
+            self._ids = None
             self.changed.emit()

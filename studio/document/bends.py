@@ -45,8 +45,16 @@ def straightened(workflow: Workflow, ids: Iterable[str]) -> dict[str, Place | No
 
 
 def has_bends(workflow: Workflow) -> bool:
-    """Whether any line has bends."""
-    return any(place.bends for place in workflow.places.values())
+    """Whether any line has bends; kept for the places that were asked about last."""
+    global _asked
+    places, found = _asked
+    if places is not workflow.places:
+        found = any(place.bends for place in workflow.places.values())
+        _asked = (workflow.places, found)
+    return found
+
+
+_asked: tuple[Mapping[str, Place], bool] = ({}, False)
 
 
 def apply_tidily(edit: Edit, workflow: Workflow) -> Applied:

@@ -15,7 +15,7 @@ from PySide6.QtGui import QPainter, QRegion, QTransform
 from studio.document.changes import ChangeSet
 from studio.document.model import Workflow
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.far_lists import FarLists, Lifted, Shift
+from studio.ui.canvas.far_lists import FarLists, Lifted
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.slices import PIECE
@@ -58,6 +58,7 @@ class FarPicture:
         self._places = Spans(lambda item_id: self._lists.box_of(item_id))
         """Where everything is, for painting a part; :attr:`_placed`: as long as these lists are shown."""
         self._placed: FarLists | None = None
+        self._finding = False
         self._drag: Lifted | None = None
         self._dragged = _NONE
         self._shift = QPointF()
@@ -159,7 +160,8 @@ class FarPicture:
                 self._parked = [(before, self._lists), *self._parked][:PARKED]
             self._lists = self._lists.without(gone)
         if shifts:
-            self._shift_lists(shifts)
+            self._lists.shift(shifts, self._scene.line_layer.between)
+            self._placed = None
         self._workflow, self._marked = workflow, None
         return True
 
@@ -199,13 +201,8 @@ class FarPicture:
         if self._drag is not None:
             dx, dy = self._shift.x(), self._shift.y()
             self._drag = None
-            self._shift_lists(dict.fromkeys(self._dragged, (dx, dy)))
-            self._marked = None
-
-    def _shift_lists(self, shifts: Mapping[str, Shift]) -> None:
-        """Moves items in the lists, each by its shift; lines may have moved anywhere."""
-        self._lists.shift(shifts, self._scene.line_layer.between)
-        self._placed = None
+            self._lists.shift_alike(self._dragged, dx, dy, self._scene.line_layer.between)
+            self._placed = self._marked = None
 
     # ---- asking
 
@@ -251,17 +248,21 @@ class FarPicture:
             self._places.clear()
             self._places.spoil((*self._lists.rects, *self._lists.lines))
         if self._places.behind > AT_ONCE:
-            if not self._scene.marking.busy:
-                self._scene.marking.add(self._find_places(self._lists), LATER_MS)
+            if not self._finding:
+                self._finding = True
+                self._scene.marking.add(self._find_places(), LATER_MS)
             return None
         if not 0 < len(parts) <= FEW:
             return None
         return self._places.crossing([(part.left(), part.top(), part.right(), part.bottom()) for part in parts])
 
-    def _find_places(self, lists: FarLists) -> Iterator[None]:
-        while self._placed is lists and self._places.behind:
-            self._places.refresh(PIECE)
-            yield
+    def _find_places(self) -> Iterator[None]:
+        try:
+            while self._places.behind:
+                self._places.refresh(PIECE)
+                yield
+        finally:
+            self._finding = False
 
     def _is_whole(self) -> bool:
         """Whether everything is selected: then nothing has to be painted twice."""

@@ -101,11 +101,6 @@ class FarLists:
         for notches in self.notches.values():
             for item_id in notches.keys() & shifts.keys():
                 notches[item_id].translate(*shifts[item_id])
-        all_alike = next(iter(shifts.values()), None) if len(set(shifts.values())) == 1 else None
-        if all_alike is not None and self._are_all(shifts.keys()):
-            for line in self.lines.values():
-                line.translate(*all_alike)
-            return
         still = (0.0, 0.0)
         for joined in between(shifts.keys()):
             if joined.id not in self.lines:
@@ -117,6 +112,17 @@ class FarLists:
             else:
                 line.setP1(line.p1() + QPointF(*first))
                 line.setP2(line.p2() + QPointF(*last))
+
+    def shift_alike(self, ids: frozenset[str], dx: float, dy: float, between: Between) -> None:
+        """Moves these items by one shift, and the ends of lines with them."""
+        if not self._are_all(ids):
+            self.shift(dict.fromkeys(ids, (dx, dy)), between)
+            return
+        for rects in (self.rects, *self.notches.values()):
+            for rect in rects.values():
+                rect.translate(dx, dy)
+        for line in self.lines.values():
+            line.translate(dx, dy)
 
     def _are_all(self, ids: Set[str]) -> bool:
         return len(ids) >= len(self.rects) and self.rects.keys() <= ids

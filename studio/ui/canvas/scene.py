@@ -71,6 +71,7 @@ class CanvasScene(QGraphicsScene):
         self.marking = Slices(self)
         """Marks of many selected items that nobody sees now."""
         self._unmarked: set[str] = set()
+        self._marks_follow = False
         self.absorb: Callable[[Iterable[str]], Iterator[None]] | None = None
         """Has the far picture look at items again that it showed before they were there."""
         self._parked: dict[str, DrawnItem] = {}
@@ -362,15 +363,19 @@ class CanvasScene(QGraphicsScene):
         """Marks what is selected now; ``again``: items that may be new."""
         if self.workspace is None:
             return
-        wanted = frozenset(self.workspace.selection.items)
-        changed = wanted ^ self._selected
+        wanted = self.workspace.selection.ids
+        if wanted is self._selected:
+            changed: frozenset[str] = frozenset()  # asked again by every change of a run
+        else:
+            changed = wanted ^ self._selected if self._selected else wanted
         self._selected = wanted
         self.selected.emit(wanted)
         self.bulk_changed.emit(len(changed))
         self._unmarked |= changed
         now = self._seen_of(changed) if len(changed) > MANY_MARKED else changed
         self._mark(now | (wanted & again))
-        if self._unmarked and not self.marking.busy:
+        if self._unmarked and not self._marks_follow:
+            self._marks_follow = True
             self.marking.add(self._mark_slowly(), UNSEEN_MS if self.look.level == Level.FAR else FIRST_MS)
         self._mark_pills()
 
@@ -380,9 +385,12 @@ class CanvasScene(QGraphicsScene):
         self._unmarked.difference_update(ids)
 
     def _mark_slowly(self) -> Iterator[None]:
-        while self._unmarked:
-            self._mark([self._unmarked.pop() for _ in range(min(PIECE, len(self._unmarked)))])
-            yield
+        try:
+            while self._unmarked:
+                self._mark([self._unmarked.pop() for _ in range(min(PIECE, len(self._unmarked)))])
+                yield
+        finally:
+            self._marks_follow = False
 
     def _seen_of(self, ids: frozenset[str]) -> frozenset[str]:
         """Those of many items and lines that the view shows; none in the far picture, which needs no items."""

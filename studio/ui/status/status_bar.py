@@ -47,6 +47,8 @@ class IconText(QWidget):
 
     def show_text(self, text: str, icon: str = "", token: str = "muted") -> None:
         """Shows a text, with an icon in the same colour."""
+        if (text, icon, token) == (self._text.text(), self._icon, self._token):
+            return
         self._icon, self._token = icon, token
         self._text.setText(text)
         self.setVisible(bool(text))

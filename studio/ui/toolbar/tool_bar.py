@@ -32,6 +32,7 @@ class MainToolBar(QToolBar):
         self.input = InputField(theme)
         self.chip = StateChip(theme)
         self.profile = ProfileButton(theme)
+        self._page_shown: Page | None = None
         self._welcome: list[QWidget] = []
         self._working: list[QWidget] = []
         self._row = QWidget(self)
@@ -49,6 +50,9 @@ class MainToolBar(QToolBar):
 
     def show_page(self, page: Page) -> None:
         """Shows the buttons of a page."""
+        if page == self._page_shown:
+            return
+        self._page_shown = page
         for widget in self._welcome:
             widget.setVisible(page == "welcome")
         for widget in self._working:

@@ -159,12 +159,13 @@ class MoveGesture(Gesture):
         workflow = self.scene.workflow
         places: dict[str, Place | None] = {}
         items = self.scene.items_by_id
+        dx, dy, known = shift.x(), shift.y(), workflow.places
         for item_id, (x, y) in self._start.items():
-            old = workflow.places.get(item_id)
+            old = known.get(item_id)
             if old is not None:
-                places[item_id] = with_values(old, {"x": x + shift.x(), "y": y + shift.y()})
+                places[item_id] = with_values(old, {"x": x + dx, "y": y + dy})
             elif not isinstance(items[item_id], FrameItem):
-                places[item_id] = Place(x=x + shift.x(), y=y + shift.y())
+                places[item_id] = Place(x=x + dx, y=y + dy)
         hidden = self.scene.contents.hidden
         inside = [i for i, group in hidden.items() if group in self._ids]
         places.update({i: moved(workflow.places[i], shift.x(), shift.y()) for i in inside if i in workflow.places})
@@ -202,6 +203,8 @@ class MoveGesture(Gesture):
 
     def _frame_edits(self) -> Iterable[Edit]:
         """Nodes that were dragged into a frame join it, those dragged out leave it; groups of patterns keep theirs."""
+        if not self.scene.workflow.groups:
+            return
         items = self.scene.items_by_id
         dragged = {i for i in self._ids if items[i].layer >= 3.0}
         for group in self.scene.workflow.groups:
