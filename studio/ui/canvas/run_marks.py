@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from studio.bridge.run_model import RunModel
-from studio.bridge.run_views import QueuedView
+from studio.bridge.run_views import QueuedView, RunUpdate
 from studio.debugger.states import ENDED, RunState
 from studio.document.lines import Line
 from studio.document.problems import Problem
@@ -190,4 +190,20 @@ def next_steps(lines: Lines, run: RunModel) -> Mapping[str, str]:
     return dict.fromkeys(targets, text)
 
 
-__all__ = ["IDLE", "Lines", "line_states", "next_steps", "queued_on"]
+def concerns(update: RunUpdate) -> bool:
+    """Whether a canvas shows any of it."""
+    return bool(update.nodes or update.queued or update.supersteps or update.messages or update.everything)
+
+
+def merged(a: RunUpdate, b: RunUpdate) -> RunUpdate:
+    """Both, as far as a canvas shows them."""
+    return RunUpdate(
+        nodes=a.nodes | b.nodes,
+        supersteps=a.supersteps | b.supersteps,
+        messages=a.messages or b.messages,
+        queued=a.queued or b.queued,
+        everything=a.everything or b.everything,
+    )
+
+
+__all__ = ["IDLE", "Lines", "concerns", "line_states", "merged", "next_steps", "queued_on"]

@@ -21,7 +21,7 @@ from studio.ui.canvas.junction_items import JunctionItem
 from studio.ui.canvas.levels import Level
 from studio.ui.canvas.line_layer import LineLayer
 from studio.ui.canvas.node_item import NodeItem
-from studio.ui.canvas.run_marks import next_steps
+from studio.ui.canvas.run_marks import concerns, merged, next_steps
 from studio.ui.canvas.slices import FIRST_MS, PIECE, Slices, at_once
 from studio.ui.theme import Theme
 
@@ -93,11 +93,9 @@ class CanvasScene(QGraphicsScene):
         self._problems_changed = False
         self._since = QElapsedTimer()
         self._since.start()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.flush)
-        self._turning = QTimer(self)
-        self._turning.setInterval(TURN_MS)
+        self._turning = QTimer(self, interval=TURN_MS)
         self._turning.timeout.connect(self._on_turning_timeout)
 
     @property
@@ -138,11 +136,11 @@ class CanvasScene(QGraphicsScene):
         self._schedule()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        self._pending_run = _merged(self._pending_run, update)
+        self._pending_run = merged(self._pending_run, update)
         self._schedule()
 
     def _on_run_state_changed(self) -> None:
-        self._pending_run = _merged(self._pending_run, RunUpdate(everything=True))
+        self._pending_run = merged(self._pending_run, RunUpdate(everything=True))
         self._schedule()
 
     def _on_problems_changed(self) -> None:
@@ -194,7 +192,7 @@ class CanvasScene(QGraphicsScene):
             yield
             if not only_placed or self.workflow.groups:
                 yield from self._sync_items(changes, added, removed)
-        if self.workspace is not None and (changes or problems or _concerns(update)):
+        if self.workspace is not None and (changes or problems or concerns(update)):
             moved = yield from self._fill(self.workspace, changes, update, added, removed, touched)
         self._box = None if moved or added or removed or changes.everything or changes.placed else self._box
         touched |= added | removed
@@ -487,17 +485,3 @@ def _around(ids: Iterable[str], items: Mapping[str, DrawnItem], lines: Mapping[s
 def _waits(item: DrawnItem) -> bool:
     """Whether an item shows something about queued messages."""
     return isinstance(item, JunctionItem) or (isinstance(item, NodeItem) and bool(item.card.note))
-
-
-def _concerns(update: RunUpdate) -> bool:
-    return bool(update.nodes or update.queued or update.supersteps or update.messages or update.everything)
-
-
-def _merged(a: RunUpdate, b: RunUpdate) -> RunUpdate:
-    return RunUpdate(
-        nodes=a.nodes | b.nodes,
-        supersteps=a.supersteps | b.supersteps,
-        messages=a.messages or b.messages,
-        queued=a.queued or b.queued,
-        everything=a.everything or b.everything,
-    )
