@@ -54,6 +54,7 @@ def follow_a_message(person: Person) -> None:
     studio.click("Messages", "QTabBar")
     x, y, width, _height = studio.ask("rect(window.sides.messages.table.viewport())")
     person.display.click(x + width // 3, y + 10)
+    person.display.key("ctrl+Home")
     first = studio.ask("[m.message for m in window.page.workspace.run.messages][0]")
     studio.wait(f"{DETAIL}.shown is not None and {DETAIL}.shown[0] == {first!r}")
     for title, is_first in (("Led to", False), ("Caused by", True)):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -142,10 +141,11 @@ class BatchWindow(QDialog):
             return None
         return (parallel, cost) if 0 < parallel <= 64 and (cost is None or cost > 0) else None
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
+        """However it is closed, with Escape too."""
         self._model.stop()
         self._model.changed.disconnect(self.refresh)
-        super().closeEvent(event)
+        super().done(result)
 
     def _on_numbers_edited(self, _text: Any) -> None:
         self.refresh()

@@ -48,4 +48,7 @@ def test_failures_come_first_and_cells_say_enough(qtbot: QtBot, theme: Theme, tm
     assert window.start.isEnabled()
     qtbot.keyClicks(window.max_cost, "much")
     assert not window.start.isEnabled()
-    window.close()
+    stopped: list[bool] = []
+    made.stop = lambda: stopped.append(True)  # type: ignore[method-assign]
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert stopped == [True], "Escape closes it like any other way"
