@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPen, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPen, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView, QVBoxLayout, QWidget
 
 from studio.debugger.context.items import Item
 from studio.ui.context.rows import Column, Group
@@ -98,6 +98,8 @@ class ContextColumn(QWidget):
 
     read_requested = Signal(object)
     """An :class:`Item`."""
+    fact_requested = Signal(str)
+    """A text whose holders the user wants to see."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,6 +127,8 @@ class ContextColumn(QWidget):
         self.tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.tree.setExpandsOnDoubleClick(False)
         self.tree.activated.connect(self._on_tree_activated)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._on_tree_menu_requested)
         box.addWidget(self.tree, 1)
 
     def show_column(self, column: Column, marked: Collection[str] = frozenset()) -> None:
@@ -153,6 +157,17 @@ class ContextColumn(QWidget):
         data = index.data(_DATA)
         if isinstance(data, Item):
             self.read_requested.emit(data)
+
+    def _on_tree_menu_requested(self, place: QPoint) -> None:
+        item = self.tree.indexAt(place).data(_DATA)
+        if not isinstance(item, Item):
+            return
+        menu = QMenu(self)
+        menu.addAction(tr("Read all of it")).triggered.connect(lambda: self.read_requested.emit(item))
+        menu.addAction(tr("Who has this fact?")).triggered.connect(lambda: self.fact_requested.emit(item.text))
+        menu.addAction(tr("Copy text")).triggered.connect(lambda: QGuiApplication.clipboard().setText(item.text))
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.tree.viewport().mapToGlobal(place))
 
 
 def _tip(item: Item) -> str:

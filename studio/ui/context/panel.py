@@ -76,6 +76,7 @@ class ContextPanel(Panel):
         self.parts = [ContextColumn(self.theme) for _ in range(4)]
         for part in self.parts:
             part.read_requested.connect(self._on_part_read_requested)
+            part.fact_requested.connect(self.ask_who_has)
             self.columns.addWidget(part)
         self.columns.setSizes([345, 240, 240, 220])
         self.facts = FactTable(self.theme)
@@ -190,6 +191,10 @@ class ContextPanel(Panel):
         self._chosen, self._call = invocation, -1
         self.search.clear()
         self.refresh()
+
+    def ask_who_has(self, text: str) -> None:
+        """Lists the invocations whose context has a text."""
+        self.search.setText(" ".join(text.split()))
 
     # -------------------------------------------------------------------------------------------------- showing
 

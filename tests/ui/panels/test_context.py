@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import AgentReply, AgentResponse, Message, assistant, user
 from studio.bridge.run_views import RunUpdate
@@ -129,6 +130,13 @@ def test_who_has_a_fact(panel: ContextPanel) -> None:
     assert panel.facts.empty.isVisible()
     panel.search.clear()
     assert panel.columns.isVisible()
+    tree = panel.parts[0].tree
+    draft = panel.parts[0].model.item(0).child(1).index()
+    tree.customContextMenuRequested.emit(tree.visualRect(draft).center())
+    (menu,) = panel.parts[0].findChildren(QMenu)
+    next(action for action in menu.actions() if action.text() == "Who has this fact?").trigger()
+    assert (panel.search.text(), panel.facts.isVisible()) == (DRAFT.text, True)
+    menu.close()
 
 
 def test_a_node_of_a_sub_workflow_has_its_path_and_its_own_point_of_view(theme: Theme, qtbot: QtBot) -> None:
