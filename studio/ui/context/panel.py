@@ -195,6 +195,7 @@ class ContextPanel(Panel):
     def ask_who_has(self, text: str) -> None:
         """Lists the invocations whose context has a text."""
         self.search.setText(" ".join(text.split()))
+        self.search.setFocus()
 
     # -------------------------------------------------------------------------------------------------- showing
 
