@@ -186,6 +186,12 @@ class DocumentTabs(QWidget):
         self.current_changed.emit()
         if page is not None and not self._bar.hasFocus():
             # Else it goes on to whatever comes next to what was hidden. A page knows what had it there last.
+            self.focus_page()
+
+    def focus_page(self) -> None:
+        """Puts the focus where it was last in the page that is shown."""
+        page = self.current
+        if page is not None:
             (page.focusWidget() or page).setFocus()
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from studio.ui.window.checkpoint_dock import STRIP, TREE, CheckpointDock
 from studio.ui.window.dock import PanelDock
+from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.memory import WindowMemory
 
 LayoutName = Literal["edit", "debug", "compare"]
@@ -88,8 +89,18 @@ class WindowLayouts(QObject):
             self._keep()
         self.current = name
         if self._shown:
+            focus = self._window.focusWidget()
             self._arrange()
+            self._give_back(focus)
         self.changed.emit()
+
+    def _give_back(self, focus: QWidget | None) -> None:
+        """Docks are hidden on the way, some for good: whoever is typing in one that is there goes on typing there."""
+        central = self._window.centralWidget()
+        if focus is not None and focus.isVisible():
+            focus.setFocus()
+        elif focus is not None and isinstance(central, DocumentTabs):
+            central.focus_page()
 
     def reset(self) -> None:
         """The default arrangement of the current layout."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from studio.document.edits import SetWorkflow
 from studio.ui.main_window import MainWindow
+from studio.ui.widgets.text_fields import TextBox
 from studio.ui.window import memory
 
 MakeWindow = Callable[..., MainWindow]
@@ -44,6 +45,24 @@ def test_tabs_are_gone_through_with_keys_and_the_page_has_the_focus(window: Main
     window.pages.show_welcome()
     window.close_tab()
     assert window.tabs.current is first, "where one came from, not what stands beside it"
+
+
+def test_another_layout_leaves_the_focus_where_one_types(window: MainWindow) -> None:
+    window.show_first([])
+    window.showNormal()
+    window.resize(1600, 1000)
+    page = window.files.new()
+    field = window.sides.show_panel("inspector").findChild(TextBox)
+    assert field is not None
+    for focus, layout, expected in (
+        (field, "debug", field),
+        (field, "edit", field),
+        (window.sides.outline.tree, "compare", page.canvas),
+    ):
+        focus.setFocus()
+        assert window.focusWidget() is focus
+        window.sides.layouts.switch(layout)  # type: ignore[arg-type]
+        assert window.focusWidget() is expected, layout
 
 
 def test_a_long_title_leaves_room_for_other_tabs(window: MainWindow) -> None:
