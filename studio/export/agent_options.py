@@ -12,7 +12,7 @@ from studio.document.model import AgentNode, McpServerDecl, Workflow
 from studio.export.naming import Names, identifier
 from studio.export.pretty import Bracket, Expression, Pair, call, listed, plain, signature, string, value
 from studio.export.source import AGENT_SUPPORT, FRAMEWORK, Module, docstring, is_async, one_line, region
-from studio.export.user_code import changes_context, sets_result, written_in
+from studio.export.user_code import changes_context, result_line, sets_result, written_in
 
 _REFERENCE = "env:"
 _LOOP_NAMES = {"max_consecutive_errors": "max_consecutive_errors_per_request"}
@@ -209,8 +209,7 @@ class AgentOptions:
             [
                 signature(head, ["messages: list[Message]", "session_id: str | None"], "Any"),
                 docstring(f"{shown}: what {one_line(self._agent.name)} is told besides its messages.", 1),
-                "    result: Any = None",
-                region(f"{self._agent.id}.provider_{number}", body, 1),
+                result_line(body) + region(f"{self._agent.id}.provider_{number}", body, 1),
                 "    return result\n\n\n",
             ]
         )

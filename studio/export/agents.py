@@ -15,7 +15,7 @@ from studio.export.pretty import plain as _plain
 from studio.export.runners import runner_block
 from studio.export.source import FRAMEWORK, Module, docstring, literal, one_line, region, sentence
 from studio.export.tools import tool_block, used_tools
-from studio.export.user_code import written_in
+from studio.export.user_code import result_line, written_in
 
 Client = Literal["chat_completions", "responses"]
 """The API that the code speaks to the model."""
@@ -42,6 +42,9 @@ _CLIENTS: dict[Client, _ModelClient] = {
         ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_CHAT_MODEL"),
     ),
 }
+
+_OWN_LINE = 9
+"""Columns beside an argument that has a line of its own: two indents and a comma."""
 
 _DEFAULT_CLIENT = '''def default_client() -> {name}:
     """{about}"""
@@ -84,12 +87,11 @@ def agents_module(workflow: Workflow, names: Names, depth: int, client: Client) 
 
 
 def _filter(module: Module, workflow: Workflow, agent: AgentNode, name: str) -> str:
-    module.need("typing", "Any")
     module.need(FRAMEWORK, "Message")
     head = signature(f"def {name}", ["messages: list[Message]"], "list[Message]")
     doc = docstring(f"What {one_line(agent.name)} takes from the conversation it is handed.", 1)
     code = written_in(module, workflow, agent.context_filter or "result = messages")
-    body = f"    result: Any = messages\n{region(agent.id, code, 1)}\n    return list(result)"
+    body = f"{result_line(code, 'messages')}{region(agent.id, code, 1)}\n    return list(result)"
     return f"{head}\n{doc}\n{body}\n\n\n"
 
 
@@ -99,11 +101,13 @@ def _agent(module: Module, workflow: Workflow, agent: AgentNode, names: Names, c
     name = names.variables[agent.id]
     named = names.around[f"{agent.id}.context"]
     before = _filter(module, workflow, agent, named) if agent.context == "custom" else ""
-    instructions, constant = module.constant(f"{name.upper()}_INSTRUCTIONS", agent.instructions, room=30)
+    instructions, constant = module.constant(f"{name.upper()}_INSTRUCTIONS", agent.instructions, room=_OWN_LINE)
     around = AgentOptions(module, workflow, agent, names)
     items: list[Expression] = [around.client(), instructions, Pair("name=", string(agent.id))]
     if agent.description:
-        description, more = module.constant(f"{name.upper()}_DESCRIPTION", agent.description, room=30)
+        description, more = module.constant(
+            f"{name.upper()}_DESCRIPTION", agent.description, room=_OWN_LINE + len("description=")
+        )
         items.append(Pair("description=", description))
         constant += more
     items += tool_arguments(around, [names.tools[t] for t in agent.tools if t in names.tools])

@@ -14,7 +14,7 @@ from studio.document.wording import written_out
 from studio.export import pretty
 from studio.export.pretty import Bracket, Joined
 from studio.export.source import SUPPORT, Module, docstring, is_async, literal, region
-from studio.export.user_code import names_in, written_in
+from studio.export.user_code import names_in, result_line, written_in
 
 _SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
@@ -32,7 +32,29 @@ def function(
     expression = _rule(module, condition.rule) if rules else _expression(module, condition.expression)
     doc = docstring(written_out(condition), 1)
     head = f"# condition: {owner}\n{pretty.signature(f'def {name}', parameters, 'bool')}"
-    module.blocks.append(f"{head}\n{doc}\n{pretty.statement(expression, 1, 'return ')}")
+    before, expression = _named_once(expression)
+    module.blocks.append(f"{head}\n{doc}\n{before}{pretty.statement(expression, 1, 'return ')}")
+
+
+_REPEATED = {
+    "text_of(message).casefold()": "text",
+    "text_of(message)": "text",
+    "value_of(message)": "value",
+    "type_of(message)": "kind",
+}
+"""What a condition may ask for several times, and its name then."""
+
+
+def _named_once(code: str | Bracket | Joined) -> tuple[str, str | Bracket | Joined]:
+    """The lines that name what the expression asks for several times, and the expression with the names."""
+    lines = ""
+    for asked, name in _REPEATED.items():
+        whole = pretty.flat(code)
+        number = whole.count(asked)
+        if number > 1 and number == _outside_strings(whole).count(asked) and f"    {name} = " not in lines:
+            lines += f"    {name} = {asked}\n"
+            code = pretty.plain(pretty.replaced(code, asked, name))
+    return lines, code
 
 
 def waits(condition: Condition) -> bool:
@@ -64,7 +86,7 @@ def _python(
             if function.endswith("_of"):
                 module.need(SUPPORT, function)
             lines.append(f"    {given} = {value.format('message') if given != 'state' else 'None'}")
-    lines += ["    result: Any = None", region(owner, code, 1), f"    return {'result' if returns else 'bool(result)'}"]
+    lines += [result_line(code) + region(owner, code, 1), f"    return {'result' if returns else 'bool(result)'}"]
     return "\n".join(lines)
 
 

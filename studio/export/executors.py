@@ -23,7 +23,7 @@ from studio.export.source import (
     region,
     sentence,
 )
-from studio.export.user_code import names_in, written_in
+from studio.export.user_code import names_in, result_line, written_in
 
 MODULES = {
     "function": "functions",
@@ -151,7 +151,7 @@ class _Writing:
         if "ctx" in names_in(body):
             given, parameters = [data, self._context()], ["data: Any", "ctx: Any"]
         head = signature(f"{'async ' if waits else ''}def {name}", parameters, "Any")
-        text = f"{head}\n    result: Any = None\n{region(node.id, body, 1)}\n    return result\n\n\n"
+        text = f"{head}\n{result_line(body)}{region(node.id, body, 1)}\n    return result\n\n\n"
         return Bracket(f"{'await ' if waits else ''}{name}(", given), text
 
     def _called(self, node: FunctionNode) -> tuple[Bracket, str]:

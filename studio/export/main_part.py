@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from studio.document.model import AgentNode, HumanInputNode, SubWorkflowNode, Workflow
 from studio.document.runners import all_agents
+from studio.document.types import CHOICE
 from studio.export.pretty import readable_text, string, text_block
 from studio.export.source import AGENT_SUPPORT, FRAMEWORK, Module
 from studio.export.support import add_needed
@@ -34,13 +35,14 @@ def uses_servers(workflow: Workflow) -> bool:
 
 
 def asks(workflow: Workflow) -> list[str]:
-    """What a run may ask for: ``approval`` of a tool, the result of a ``call``, the answer to a ``question``."""
+    """What a run may ask for: ``approval`` of a tool, the result of a ``call``, the answer to a
+    ``question``, or to a ``text_question`` where all of them want texts."""
     found: set[str] = set()
     tools = {tool.name: tool.approval for tool in workflow.tools}
     for node in workflow.nodes:
         match node:
-            case HumanInputNode():
-                found.add("question")
+            case HumanInputNode(answer_type=given):
+                found.add("text_question" if given in ("text", CHOICE) else "question")
             case AgentNode():
                 modes = {tools.get(name) for name in node.tools}
                 modes |= {"caller"} if node.tool_loop.additional_tools else set()
@@ -51,7 +53,9 @@ def asks(workflow: Workflow) -> list[str]:
                 found |= set(asks(inner))
             case SubWorkflowNode():
                 found |= {"approval", "call", "question"}
-    return [kind for kind in ("approval", "call", "question") if kind in found]
+    if "question" in found:
+        found.discard("text_question")  # the other one takes texts, too
+    return [kind for kind in ("approval", "call", "text_question", "question") if kind in found]
 
 
 def add_main(module: Module, workflow: Workflow) -> None:
@@ -73,7 +77,10 @@ def add_main(module: Module, workflow: Workflow) -> None:
         at = next(i for i, block in enumerate(module.blocks) if block.startswith("def print_output")) + 1
         module.blocks.insert(at, dispatch)
         module.need(FRAMEWORK, "WorkflowEvent")
-    module.blocks[first:] = [block.replace("def run_asking(", "def run(", 1) for block in module.blocks[first:]]
+    module.blocks[first:] = [
+        block.replace("def run_asking(", "def run(", 1).replace("answer_text_question(", "answer_question(")
+        for block in module.blocks[first:]
+    ]
     served = uses_servers(workflow)
     if served:
         module.need(AGENT_SUPPORT, "close_servers")

@@ -46,6 +46,19 @@ class Pair:
 Expression = str | Bracket | Joined | Pair
 
 
+def replaced(code: Expression, old: str, new: str) -> Expression:
+    """The expression with other code in place of some."""
+    match code:
+        case str():
+            return code.replace(old, new)
+        case Pair(key, inner):
+            return Pair(key, plain(replaced(inner, old, new)))
+        case Joined(word, parts, inside):
+            return Joined(word, [plain(replaced(part, old, new)) for part in parts], inside)
+    items = [replaced(item, old, new) for item in code.items]
+    return Bracket(code.opening.replace(old, new), items, code.closing, code.trailing)
+
+
 def width(text: str) -> int:
     """Columns of a text: wide characters take two, combining ones none."""
     if text.isascii():

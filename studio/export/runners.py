@@ -43,7 +43,7 @@ def _agent(
     module: Module, workflow: Workflow, declared: RunnerAgent, agent: AgentNode, names: Names, constant: str
 ) -> tuple[list[Expression], str]:
     """The arguments of one agent, and the definition of its instructions if they are long."""
-    instructions, before = module.constant(f"{constant.upper()}_INSTRUCTIONS", declared.instructions, room=30)
+    instructions, before = module.constant(f"{constant.upper()}_INSTRUCTIONS", declared.instructions, room=13)
     made: list[Expression] = [string(declared.name or declared.id), instructions]
     tools = [names.tools[tool] for tool in declared.tools if tool in names.tools]
     if tools:

@@ -77,6 +77,21 @@ def _missing_types(tree: ast.Module, workflow: Workflow) -> list[str]:
     return sorted(t.name for t in workflow.types if t.name in used - known)
 
 
+def result_line(code: str, at_first: str = "None") -> str:
+    """The line in front of a body that gives ``result`` a value; "" if the body does so itself, once and for all."""
+    line = f"    result: Any = {at_first}\n"
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return line
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "result"]
+    given = [node for node in names if isinstance(node.ctx, ast.Store)]
+    own = [s for s in tree.body if isinstance(s, ast.Assign) and s.targets == given]
+    if len(given) != 1 or not own or any(n.lineno <= (own[0].end_lineno or 0) for n in names if n is not given[0]):
+        return line
+    return ""
+
+
 def sets_result(code: str) -> bool:
     """Whether a middleware leaves an answer of its own: ``context.result = ...``, or a termination with a result."""
     try:

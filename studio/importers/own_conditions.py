@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
@@ -28,12 +29,38 @@ def edited_condition(name: str, module: str, support: str, old: Condition | None
         return None
     kept = old.name if old is not None else ""
     body = [s for s in function.body if not _is_docstring(s)]
-    if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-        rule = rule_of(body[0].value)
+    returned = _returned(body)
+    if returned is not None:
+        rule = rule_of(returned)
         if rule is not None:
             return Condition(kind="rules", name=kept, rule=rule)
     code = _Python(module, tree, support, beside or ast.Module([], [])).body(function, body)
     return Condition(kind="python", name=kept, body=code) if code else None
+
+
+def _returned(body: list[ast.stmt]) -> ast.expr | None:
+    """What a body returns that only names, in front of it, what it asks for several times; those names put back."""
+    named: dict[str, ast.expr] = {}
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in named:
+                named[name] = value
+            case ast.Return(value=ast.expr() as value) if statement is body[-1]:
+                found = _Unnamed(named).visit(copy.deepcopy(value))
+                return found if isinstance(found, ast.expr) else None
+            case _:
+                return None
+    return None
+
+
+class _Unnamed(ast.NodeTransformer):
+    """Puts values in place of their names."""
+
+    def __init__(self, named: Mapping[str, ast.expr]) -> None:
+        self._named = named
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return copy.deepcopy(self._named.get(node.id, node))
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -29,7 +29,9 @@ from studio.document.model import (
     Workflow,
 )
 from studio.export import ExportProblem, export_project
+from studio.export.user_code import result_line
 from studio.files import write_project
+from studio.importers.own_conditions import edited_condition
 
 from tests.export.conftest import Exported
 
@@ -250,3 +252,50 @@ async def test_switch_that_reads_state(exported: Exported, kind: str) -> None:
         state=(StateDecl(key="n", initial=0),),
     )
     assert await outputs(exported(workflow)) == ["3"]
+
+
+def _condition_code(rule: Rule) -> str:
+    nodes = (function("a", "result = data"), function("b", "result = data", sends="", yields="text"))
+    edge = DirectEdge(id="e", source="a", target="b", condition=Condition(name="fits", rule=rule))
+    flow = chain(*nodes, edges=(edge,))
+    return export_project(flow, package="pkg")["pkg/workflow.py"]
+
+
+def test_what_a_condition_asks_for_several_times_is_named_once_and_read_back() -> None:
+    words = [Rule(op="contains", path="text", value=word, ignore_case=True) for word in ("yes", "sure", "fine")]
+    rule = Rule(op="or", rules=tuple(words))
+    code = _condition_code(rule)
+    assert code.count("text_of(message).casefold()") == 1
+    assert (
+        '    text = text_of(message).casefold()\n    return "yes" in text or "sure" in text or "fine" in text' in code
+    )
+    found = edited_condition("fits", code, "")
+    assert found is not None
+    assert found.rule == rule
+    spoken = Rule(op="or", rules=(words[0], Rule(op="contains", path="text", value="text_of(message).casefold()")))
+    assert "    return " in _condition_code(spoken)
+    assert '"text_of(message).casefold()" in text_of(message)' in _condition_code(spoken), "a text stays what it is"
+
+
+def test_a_body_that_gives_its_result_itself_gets_no_line_for_it() -> None:
+    for body, line in (
+        ("result = data", ""),
+        ("if data:\n    result = 1", "    result: Any = None\n"),
+        ("result = 1\nresult = 'b'", "    result: Any = None\n"),
+        ("result = [result, 1]", "    result: Any = None\n"),
+        ("a = (result := 1)", "    result: Any = None\n"),
+        ("x = 1", "    result: Any = None\n"),
+    ):
+        assert result_line(body) == line, body
+
+
+def test_questions_that_all_want_texts_are_answered_without_reading_values() -> None:
+    ask = HumanInputNode(id="ask", name="Ask", choices=("fine", "bad"))
+    flow = chain(ask, function("end", "result = data", sends="", yields="text"))
+    code = export_project(flow, package="pkg")["pkg/workflow.py"]
+    assert "value_of_answer" not in code
+    assert "def answer_question(event: WorkflowEvent[Any]) -> str:" in code
+    inner = chain(HumanInputNode(id="sum", name="Sum", answer_type="number"))
+    both = chain(ask, SubWorkflowNode(id="sub", name="Sub", embedded=inner))
+    code = export_project(both, package="pkg")["pkg/workflow.py"]
+    assert code.count("def answer_question(") == code.count("def value_of_answer(") == 1
