@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.document.layout import arrange
-from studio.document.model import GenericNode, ImportedItem, ImportRecord, Workflow
+from studio.document.model import GenericNode, ImportedItem, ImportRecord, RunnerNode, Workflow
 from studio.document.problems import Problem
 from studio.document.validate import problems
+from studio.importers.conversations import with_conversations
 from studio.importers.detection import NAMES
 from studio.importers.finish import Imported
 from studio.importers.prompts import unused_prompts
@@ -16,6 +17,7 @@ from studio.importers.runnable import runnable
 from studio.importers.spacing import spaced
 
 _ADDED = "Added: it keeps a result for steps that ask for it, or fills a prompt."
+_JOINED = "One conversation runner with the agents that hand over to each other: {agents}."
 _UNUSED = "Its prompt is kept as text: the agent is given what comes in. Put a template in front of it."
 
 
@@ -24,13 +26,19 @@ def opened(found: Imported, source: str = "") -> Imported:
     ``source`` is the name of the file."""
     if found.before is not None:
         return found
-    workflow = runnable(found.workflow)
-    added = {n.id for n in workflow.nodes} - {n.id for n in found.workflow.nodes}
+    workflow = with_conversations(runnable(found.workflow))
+    before = {n.id for n in found.workflow.nodes}
+    added = {n.id for n in workflow.nodes} - before
     kept = {entry.item for entry in found.report.entries if entry.code == "expression_kept"}
     told = [
         *(Entry("unsupported_item", p.place, "warn", p.message) for p in _left(workflow, found.report)),
         *(Entry("expression_kept", item, "warn", _UNUSED) for item in unused_prompts(workflow) if item not in kept),
         *(Entry("semantics_differ", item, "info", _ADDED) for item in sorted(added)),
+        *(
+            Entry("semantics_differ", node.id, "info", _JOINED.format(agents=", ".join(a.name for a in node.agents)))
+            for node in workflow.nodes
+            if isinstance(node, RunnerNode)
+        ),
     ]
     report = replace(found.report, entries=(*found.report.entries, *told), added=found.report.added | added)
     if found.drawn:

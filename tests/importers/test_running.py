@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.document.model import RunnerNode
 from studio.document.validate import problems
 from studio.importers import read
 from studio.importers.opening import opened
@@ -73,3 +74,24 @@ async def test_an_imported_workflow_runs(
     assert [item for item in ran.order if item in nodes] == order
     if outputs is not None:
         assert [str(getattr(data, "text", data)) for _, data in ran.outputs][-len(outputs) :] == outputs
+
+
+async def test_agents_that_hand_over_to_each_other_are_one_runner() -> None:
+    """The one who starts asks for the transfer; the other answers. Hand-offs with code of their own stay drawn."""
+    found = opened(read(SAMPLES / "openai-agents" / "01_triage.py"))
+    workflow = found.workflow
+    (runner,) = workflow.nodes
+    assert isinstance(runner, RunnerNode)
+    assert workflow.start == runner.id == "desk"
+    assert [(a.id, a.handoffs) for a in runner.agents] == [("desk", ("tickets", "lost")), ("tickets", ()), ("lost", ())]
+    assert "Desk, Tickets, Lost and found" in next(e.text for e in found.report.entries if e.item == "desk")
+    assert [p.code for p in problems(workflow) if p.code == "cannot_run"] == []
+    call = {"calls": [{"id": "1", "tool": "transfer_to_tickets", "arguments": {"reason": "asked for"}}]}
+    replies = {"desk/desk": [call], "desk/tickets": [{"text": "Two tickets."}]}
+    bench = Bench()
+    ran = await bench.run(workflow.model_copy(update={"offline": script(**replies)}), "Two tickets, please.")
+    await bench.source.close()
+    assert [str(getattr(data, "text", data)) for _, data in ran.outputs] == ["Two tickets."]
+    for name in ("openai-agents/03_handoff_options.py", "autogen-studio/03_swarm.json"):
+        kept = opened(read(SAMPLES / name)).workflow
+        assert {e.kind for e in kept.edges} == {"handoff"}, name
