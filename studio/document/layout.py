@@ -159,7 +159,8 @@ def _gaps(workflow: Workflow) -> dict[str, float]:
     found: dict[str, float] = {}
     for ln in lines(workflow):
         if ln.label:
-            wanted = snapped(min(WIDEST_GAP, max(GAP_X, 8 * len(ln.label) + 60)))
+            letters = len(ln.label) + (6 if ln.kind == "default" else 0)
+            wanted = snapped(min(WIDEST_GAP, max(GAP_X, 8 * letters + 60)))
             found[ln.source] = max(found.get(ln.source, GAP_X), wanted)
     return found
 

@@ -104,13 +104,18 @@ class JunctionItem(DrawnItem):
 
     @property
     def chip_center(self) -> QPointF:
+        """The middle of the label, in the item's coordinates."""
+        return self.center_at(self.look.chip_scale)
+
+    def center_at(self, scale: float) -> QPointF:
+        """The same where the label is so much larger than in the scene."""
         if self.look.down:
-            return self._beside()
+            return self._beside(scale)
         return QPointF(self.box.center().x(), self.box.bottom() + 22)
 
-    def _beside(self) -> QPointF:
+    def _beside(self, scale: float) -> QPointF:
         """The middle of the label in a drawing that runs down: left of it, where no line is."""
-        width = self._chip.width * self.look.chip_scale if self._chip is not None else 0.0
+        width = self._chip.width * scale if self._chip is not None else 0.0
         return QPointF(self.box.left() - CHIP_BESIDE - width / 2, self.box.center().y())
 
     @property
@@ -129,7 +134,7 @@ class JunctionItem(DrawnItem):
         if self._chip is None:
             return QRectF()
         width, height = self._chip.width * WIDEST, self._chip.height * WIDEST
-        center = self.pos() + self.chip_center
+        center = self.pos() + self.center_at(WIDEST)
         return QRectF(center.x() - width / 2, center.y() - height / 2, width, height)
 
     @property
@@ -227,11 +232,10 @@ class SwitchItem(JunctionItem):
         )
         return (bottom, right) if self.look.down else (right, bottom)
 
-    @property
-    def chip_center(self) -> QPointF:
+    def center_at(self, scale: float) -> QPointF:
         if self.look.down:
-            return self._beside()
-        height = self._chip.height * self.look.chip_scale if self._chip is not None else 0.0
+            return self._beside(scale)
+        height = self._chip.height * scale if self._chip is not None else 0.0
         return QPointF(self.box.center().x(), self.box.top() - CHIP_ABOVE - height / 2)
 
     @property

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QGraphicsItem
 
 from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
+from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.empty import EmptyHint
 from studio.ui.canvas.item import DrawnItem
 from studio.ui.canvas.levels import Level
@@ -26,6 +29,17 @@ MANY, LATER_MS = 300, 40
 def _shown(item: DrawnItem | None) -> QRectF | None:
     """Where the minimap shows an item; None: it does not."""
     return None if item is None or isinstance(item, FrameItem | NoteItem) else item.rect
+
+
+def _lies_under(item: QGraphicsItem, area: QRectF) -> bool:
+    """Whether a card, note, bar or edge is drawn in an area."""
+    if isinstance(item, EdgeItem):
+        return any(
+            min(ax, bx) <= area.right() and max(ax, bx) >= area.left()
+            and min(ay, by) <= area.bottom() and max(ay, by) >= area.top()
+            for (ax, ay), (bx, by) in itertools.pairwise(item.points)
+        )  # fmt: skip
+    return isinstance(item, DrawnItem) and not isinstance(item, FrameItem) and item.rect.intersects(area)
 
 
 class Overlays(QObject):
@@ -170,8 +184,7 @@ class Overlays(QObject):
         if view.level == Level.FAR:
             self.map.set_faint(bool(view.far.inside(area)))
             return
-        under = (i for i in scene.items(area) if isinstance(i, DrawnItem) and not isinstance(i, FrameItem))
-        self.map.set_faint(any(item.rect.intersects(area) for item in under))
+        self.map.set_faint(any(_lies_under(item, area) for item in scene.items(area)))
 
     def _later(self, function: Callable[[], None]) -> QTimer:
         timer = QTimer(self)

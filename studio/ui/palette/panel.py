@@ -78,6 +78,12 @@ class PalettePanel(QWidget):
         self.field.installEventFilter(self)
         theme.changed.connect(self._on_theme_changed)
         self._fill("")
+        self._limit()
+
+    def _limit(self) -> None:
+        """No higher than all its rows: the room of a high window is for others."""
+        rows = sum(self.list.sizeHintForRow(row) for row in range(self.list.count()))
+        self.setMaximumHeight(rows + self.field.sizeHint().height() + 24)
 
     def set_workspace(self, workspace: Workspace | None) -> None:
         """Without a workspace there is nothing to add to."""
@@ -126,6 +132,8 @@ class PalettePanel(QWidget):
     def _on_theme_changed(self) -> None:
         self._icon.setIcon(self.theme.icon("own:search", "muted"))
         self.list.viewport().update()
+        if not self.field.text():
+            self._limit()
 
     # ---- events of the field and the list
 

@@ -137,6 +137,7 @@ class Sides(QObject):
         both.setHandleWidth(1)
         both.addWidget(self.palette)
         both.addWidget(_titled(self._theme, tr("Outline"), self.outline))
+        both.setStretchFactor(0, 1)  # up to what the palette needs
         both.setStretchFactor(1, 1)
         both.setSizes([340, 260])
         dock.add("palette", tr("Palette"), both)
