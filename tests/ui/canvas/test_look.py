@@ -69,3 +69,13 @@ def test_labels_of_templates_stand_on_their_own_lines_and_are_in_the_picture(mak
         assert stage.area.contains(chip.rect)
         assert [i for i, edge in layer.drawn.items() if crosses(edge.points, *box)] == [line_id]  # type: ignore[misc]
     stage.close()
+
+
+def test_arranged_cases_have_their_labels_on_the_line(make_canvas: Make) -> None:
+    view = make_canvas(research_brief())
+    view.arrange("right")
+    edge = view.canvas_scene.line_layer.items["good"]
+    chip = view.canvas_scene.line_layer.chips["good", False]
+    assert len(edge.points) == 2
+    assert chip.y() == edge.points[0][1]
+    assert edge.points[0][0] < chip.rect.left() < chip.rect.right() < edge.points[1][0] - 9

@@ -132,3 +132,13 @@ def test_search_filters(window: tuple[PalettePanel, CanvasView]) -> None:
     palette.field.setText("swi")
     kinds = [palette.kind_at(i) for i in range(palette.list.count())]
     assert [k for k in kinds if k] == ["switch"]
+
+
+def test_where_there_is_room_the_palette_shows_every_row_and_takes_no_more(
+    window: tuple[PalettePanel, CanvasView],
+) -> None:
+    palette, canvas = window
+    assert canvas.height() > 600 > palette.height()
+    assert palette.list.verticalScrollBar().maximum() == 0
+    last = palette.list.visualItemRect(palette.list.item(palette.list.count() - 1))
+    assert 0 < palette.list.viewport().height() - last.bottom() < 40
