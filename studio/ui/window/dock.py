@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QStackedWidget,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
 
 from studio.ui.theme import Theme
 
@@ -58,7 +67,8 @@ class PanelDock(QDockWidget):
 
     current_changed = Signal(str)
     focus_left = Signal()
-    """The panel that has the focus goes out of sight: without another place Qt would take the next text field."""
+    """The panel that has the focus goes out of sight (without another place Qt would take the next text field), or Esc
+    was pressed where nothing else takes it."""
 
     def __init__(self, theme: Theme, name: str, title: str, least: int, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
@@ -129,6 +139,13 @@ class PanelDock(QDockWidget):
             holder.adjustSize()
             self._counts[key] = holder, shown
             bar.setTabButton(index, QTabBar.ButtonPosition.RightSide, holder)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # In a text of several lines Esc makes the next Tab leave it.
+        if event.key() == Qt.Key.Key_Escape and not isinstance(QApplication.focusWidget(), QTextEdit):
+            self.focus_left.emit()
+        else:
+            super().keyPressEvent(event)
 
     def _on_bar_current_changed(self, index: int) -> None:
         if 0 <= index < len(self._keys):

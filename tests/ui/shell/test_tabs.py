@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from studio.document.edits import SetWorkflow
 from studio.ui.main_window import MainWindow
+from studio.ui.widgets.search_field import SearchField
 from studio.ui.widgets.text_fields import TextBox
 from studio.ui.window import memory
 
@@ -63,6 +66,15 @@ def test_another_layout_leaves_the_focus_where_one_types(window: MainWindow) -> 
         assert window.focusWidget() is focus
         window.sides.layouts.switch(layout)  # type: ignore[arg-type]
         assert window.focusWidget() is expected, layout
+    window.sides.layouts.switch("edit")
+    needle = window.sides.show_panel("find").findChild(SearchField)
+    assert needle is not None
+    needle.setFocus()
+    needle.setText("x")
+    QTest.keyClick(needle, Qt.Key.Key_Escape)
+    assert (needle.text(), window.focusWidget()) == ("", needle)
+    QTest.keyClick(needle, Qt.Key.Key_Escape)
+    assert window.focusWidget() is page.canvas
 
 
 def test_a_long_title_leaves_room_for_other_tabs(window: MainWindow) -> None:
