@@ -201,7 +201,7 @@ class Editing(Camera):
             return None
         text = tr("Add {name} after {anchor}") if not backwards else tr("Add {name} before {anchor}")
         self.execute(Batch((edit, joined)), text.format(name=kind_name(kind).lower(), anchor=name_of(workflow, anchor)))
-        self._chose_new((new_id,))
+        self._chose_new((new_id,), show=at is None)
         return new_id
 
     def _place_beside(self, kind: str, anchor: str, *, backwards: bool) -> Place:

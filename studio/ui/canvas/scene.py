@@ -252,7 +252,8 @@ class CanvasScene(QGraphicsScene):
         edges = changes.edges_added | changes.edges_removed | changes.edges_changed
         ends = self._ends_of(edges)
         fresh: set[str] = set()
-        if changes.everything or edges or changes.groups or self._other_lines(added, removed):
+        others = self._other_lines(added, removed)  # asked in any case: it keeps what is hidden now
+        if changes.everything or edges or changes.groups or others:
             fresh = yield from self.line_layer.set_lines(self.contents.shown_lines(lines(self.workflow)))
             ends |= self._ends_of(edges)
         fresh |= changes.placed & self.line_layer.drawn.keys()

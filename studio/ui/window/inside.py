@@ -52,6 +52,7 @@ class WayBack(QWidget):
             row.addWidget(button)
             row.addWidget(QLabel("›", self))
         self._here = QLabel(self)
+        self._here.setContentsMargins(8, 0, 0, 0)  # as far from the mark as the padding of a button
         self._here.setFont(theme.font("strong"))
         self._here.setTextFormat(Qt.TextFormat.PlainText)
         row.addWidget(self._here)

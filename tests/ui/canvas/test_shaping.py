@@ -481,8 +481,10 @@ def test_a_collapsed_group_is_copied_with_what_it_hides_and_opened_by_a_double_c
     assert [view.workflow.node(m).name for m in copy.members] == ["A 2", "B 2"]  # type: ignore[union-attr]
     left = {m: (view.workflow.places[m].x, view.workflow.places[m].y) for m in copy.members}
     assert list(left.values()) == [(0, 0), (280, 0)], "the copy stays, the original went"
+    view.delete_ids(["bc"])  # no edge leads out of the group
     here = view.canvas_scene.items_by_id[group.id].rect.center()
     double_click(view, here.x(), here.y())
+    assert "ab" in view.canvas_scene.line_layer.items, "edges inside are there again"
     assert not isinstance(view.canvas_scene.items_by_id[group.id], GroupCard)
 
 
