@@ -70,7 +70,7 @@ def _extract(workflow: Workflow, chosen: frozenset[str], name: str) -> tuple[Edi
     edits.append(SetPlaces({new_id: _middle(workflow, chosen), **dict.fromkeys(inside & workflow.places.keys())}))
     now = Batch(tuple(edits)).apply(workflow).workflow
     edits.append(delete_items(now, chosen | _whole_groups(workflow, chosen)))
-    return _checked(workflow, Batch(tuple(edits)), new_id)
+    return _checked(workflow, _without_lost_bends(workflow, Batch(tuple(edits))), new_id)
 
 
 def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
@@ -104,7 +104,7 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
         edits.append(SetFields("nodes", source, {"yields": None}))
     now = Batch(tuple(edits)).apply(workflow).workflow
     edits.append(delete_items(now, (node_id,)))
-    found = _checked(workflow, Batch(tuple(edits)), node_id)
+    found = _checked(workflow, _without_lost_bends(workflow, Batch(tuple(edits))), node_id)
     return found if isinstance(found, Problem) else with_room(workflow, found[0])
 
 
@@ -291,6 +291,14 @@ def _first_index(workflow: Workflow, chosen: frozenset[str]) -> int:
 def _middle(workflow: Workflow, chosen: frozenset[str]) -> Place:
     box = bounds(workflow, chosen) or (0.0, 0.0, *CARD)
     return Place(x=snapped((box[0] + box[2] - CARD[0]) / 2), y=snapped((box[1] + box[3] - CARD[1]) / 2))
+
+
+def _without_lost_bends(workflow: Workflow, edit: Edit) -> Edit:
+    """The edit, and no bends of lines that went inside or are led elsewhere."""
+    after = edit.apply(workflow).workflow
+    known = {*drawn(after), *(g.id for g in after.groups), *(line.id for line in lines(after))}
+    lost: dict[str, Place | None] = {i: None for i in after.places if i not in known}
+    return Batch((edit, SetPlaces(lost))) if lost else edit
 
 
 def _around(workflow: Workflow, node_id: str, inner: Workflow) -> Place | None:

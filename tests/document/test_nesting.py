@@ -163,6 +163,7 @@ def test_branches_are_extracted_with_a_pass_node_before_their_bar() -> None:
     drawing = Drawing("agent", "fan_out", "function", "function", "join", "function")
     drawing.connect("agent", "fan_out", "function", "join", "function_3")
     drawing.connect("fan_out", "function_2", "join")
+    drawing.do(commands.set_bends("fan_out:to:function", [(100, 200)]))
     chosen = ("fan_out", "function", "function_2", "join", "function_3")
     refused = commands.extract(drawing.workflow, chosen)
     assert isinstance(refused, Problem)
@@ -176,6 +177,7 @@ def test_branches_are_extracted_with_a_pass_node_before_their_bar() -> None:
     assert (inner.start, len(inner.edges)) == ("pass_", 3)
     found = boxes(inner, ("pass_", "fan_out"))
     assert found[0][2] < found[1][0], "the bar made room"
+    assert ("fan_out:to:function" in inner.places, "fan_out:to:function" in drawing.workflow.places) == (True, False)
     assert errors(drawing.workflow) == []
 
 
