@@ -252,8 +252,7 @@ class CanvasScene(QGraphicsScene):
         edges = changes.edges_added | changes.edges_removed | changes.edges_changed
         ends = self._ends_of(edges)
         fresh: set[str] = set()
-        others = self._other_lines(added, removed)  # asked in any case: it keeps what is hidden now
-        if changes.everything or edges or changes.groups or others:
+        if self._other_lines(added, removed) or changes.everything or edges or changes.groups:  # the first always asked
             fresh = yield from self.line_layer.set_lines(self.contents.shown_lines(lines(self.workflow)))
             ends |= self._ends_of(edges)
         fresh |= changes.placed & self.line_layer.drawn.keys()

@@ -95,3 +95,18 @@ def test_an_edge_that_cannot_lead_through_what_is_dragged_says_why(make_canvas: 
     assert edge.hovered
     assert view.drop_node("agent", where + QPoint(1, 0))
     assert len(view.workflow.edges) == 2
+
+
+def test_extracting_offers_what_makes_it_possible(make_canvas: Make) -> None:
+    start = pair(None)
+    view = make_canvas(start)
+    assert view.workspace is not None
+    view.select(("a",))
+    view.extract_selection()
+    assert steps(view) == 0
+    assert view._told.button.text() == "Hand its text on through a template"
+    QTest.mouseClick(view._told.button, Qt.MouseButton.LeftButton)
+    assert steps(view) == 1
+    assert {n.kind for n in view.workflow.nodes} == {"agent", "function", "sub_workflow", "template"}
+    view.workspace.document.undo_stack.undo()
+    assert view.workflow == start

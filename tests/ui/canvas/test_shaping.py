@@ -486,16 +486,3 @@ def test_a_collapsed_group_is_copied_with_what_it_hides_and_opened_by_a_double_c
     double_click(view, here.x(), here.y())
     assert "ab" in view.canvas_scene.line_layer.items, "edges inside are there again"
     assert not isinstance(view.canvas_scene.items_by_id[group.id], GroupCard)
-
-
-def test_extracting_offers_what_makes_it_possible(make_canvas: Make) -> None:
-    view = make_canvas(chain())
-    view.select(("b",))
-    view.extract_selection()
-    assert steps(view) == 0
-    assert view._told.button.text() == "Hand its text on through a template"
-    QTest.mouseClick(view._told.button, Qt.MouseButton.LeftButton)
-    assert steps(view) == 1
-    assert {n.kind for n in view.workflow.nodes} == {"agent", "sub_workflow", "template"}
-    undo(view)
-    assert view.workflow == chain()
