@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.bridge.workspace import Workspace
@@ -264,7 +266,17 @@ class SwitchPage(InspectorPage):
         section = self._sections.get(case_id)
         if section is not None:
             section.set_open(True)
-            self.body.ensureWidgetVisible(section)
+            QTimer.singleShot(0, section, partial(self._bring_up, section))  # a new page is not laid out yet
+
+    def _bring_up(self, section: Section) -> None:
+        """Scrolls as little as shows all of a section; of a long one its beginning."""
+        bar, height = self.body.verticalScrollBar(), self.body.viewport().height()
+        self.body.body.activate()
+        top, bottom = section.y(), section.y() + section.height()
+        if bottom > bar.value() + height:
+            bar.setValue(min(top, bottom - height))
+        elif top < bar.value():
+            bar.setValue(top)
 
     def move_case(self, case_id: str, step: int) -> None:
         """Moves a case up (-1) or down (1)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from studio.agents.messages import AgentReply, AgentResponse, assistant, user
@@ -13,6 +12,7 @@ from studio.bridge.run_views import MessageView, QueuedView
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
+from studio.document.edits import SetFields
 from studio.document.model import DirectEdge, FanOutEdge, SwitchCase, SwitchEdge
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.checkpoint_page import CheckpointPage
@@ -151,11 +151,9 @@ def test_condition_editor_shows_without_telling(theme: Theme, qtbot: QtBot) -> N
     assert told == []
 
 
-def test_switch_cases_move(show: Show, workspace: Workspace) -> None:
+def test_switch_cases_move(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
     switch = workspace.document.workflow.edge("review")
     assert isinstance(switch, SwitchEdge)
-    from studio.document.edits import SetFields
-
     second = SwitchCase(id="review_2", target="editor", condition=Condition(rule=Rule(value="ask")))
     workspace.document.execute(SetFields("edges", "review", {"cases": (*switch.cases, second)}), "Add case")
     panel = show(InspectorPanel)
@@ -169,10 +167,30 @@ def test_switch_cases_move(show: Show, workspace: Workspace) -> None:
     assert isinstance(panel.page, SwitchPage)
     assert list(panel.page.cases) == ["review_2", "review_1"]
     page = panel.page
-    QTest.qWait(0)
     workspace.selection.select(("review_1",))
     assert panel.page is page
-    assert page.body.verticalScrollBar().value() > 0
+    qtbot.waitUntil(lambda: page.body.verticalScrollBar().value() > 0)
+
+
+def test_the_case_that_is_selected_comes_into_view(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    switch = workspace.document.workflow.edge("review")
+    assert isinstance(switch, SwitchEdge)
+    rules = tuple(Rule(value=str(number)) for number in range(6))
+    cases = [
+        SwitchCase(id=f"c{number}", target="publisher", condition=Condition(rule=Rule(op="or", rules=rules)))
+        for number in range(3)
+    ]
+    workspace.document.execute(SetFields("edges", "review", {"cases": (*switch.cases, *cases)}), "Add cases")
+    panel = show(InspectorPanel)
+    panel.resize(332, 500)
+    workspace.selection.select(("c2",))
+    page = panel.page
+    assert isinstance(page, SwitchPage)
+    section, bar = page._sections["c2"], page.body.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() > 0)
+    assert bar.value() <= section.y() < bar.value() + page.body.viewport().height()
+    workspace.selection.select(("c0",))
+    qtbot.waitUntil(lambda: bar.value() <= page._sections["c0"].y() < section.y())
 
 
 def test_a_case_is_edited_by_its_own_id(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
