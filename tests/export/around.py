@@ -285,6 +285,21 @@ def servers() -> dict[str, Workflow]:
     }
 
 
+def web_servers(url: str) -> dict[str, Workflow]:
+    """Tools of an MCP server over HTTP at an address, with headers, and asked for."""
+    web = McpServerDecl(
+        name="web",
+        transport="http",
+        url=url,
+        headers={"X-Team": "blue", "X-Desk": "env:STUDIO_TEST_DESK"},
+        tools=("add",),
+        approval="always",
+    )
+    replies = [call("web_add", a=2, b=3), {"echo": "sum "}]
+    flow = workflow([agent("a", mcp_servers=("web",))], mcp_servers=(web,), offline=script(a=replies))
+    return {"server over HTTP": flow}
+
+
 def documents() -> dict[str, Workflow]:
     """All of them, by name."""
     return {**tools(), **providers(), **middleware(), **compactions(), **runners(), **servers()}

@@ -9,7 +9,9 @@ import pytest
 from studio.document.model import AgentNode, OfflineScript, SubWorkflowNode, Workflow
 from studio.document.validate import problems
 from studio.export import export_project
+from studio.proof.model import Outcome
 
+from tests.agents.test_mcp_http import serving
 from tests.assembly.test_kinds import function, workflow
 from tests.export import around
 from tests.export.corpus import documents, templates
@@ -32,11 +34,20 @@ async def test_every_template(tmp_path: Path) -> None:
     assert found == {}
 
 
-async def test_everything_around_agents(tmp_path: Path) -> None:
-    """Tools and their limits, providers, histories, middleware, compaction, conversation runners, MCP servers."""
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_everything_around_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tools and their limits, providers, histories, middleware, compaction, conversation runners, MCP servers that are
+    programs, and one over HTTP."""
+    monkeypatch.setenv("STUDIO_TEST_DESK", "seven")
     flows = around.documents()
     restored = [name for number, name in enumerate(flows) if name.startswith("history") or number % 5 == 0]
-    assert await differences(flows, tmp_path, restored=restored.__contains__) == {}
+    async with serving() as (served, url, _):
+        flows |= around.web_servers(url)
+        restored.append("server over HTTP")
+        runs: dict[str, Outcome] = {}
+        assert await differences(flows, tmp_path, restored=restored.__contains__, outcomes=runs) == {}
+    assert runs["server over HTTP"].outputs[-1] == ("a", 'sum {"result": 5}')
+    assert {(headers.get("x-team"), headers.get("x-desk")) for headers in served.headers} == {("blue", "seven")}
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.proof.model import Step
 from studio.proof.words import TITLES, pattern
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, Label
 
@@ -78,7 +78,7 @@ class _Row(QWidget):
         self.detail = tr(pattern(step)).format(detail=step.detail)
         title = tr(TITLES[step.key])
         self.setAccessibleName(f"{title}: {self.detail}")
-        self.setToolTip(self.detail if step.state in ("failed", "not_run") else "")
+        self.setToolTip(tip(self.detail) if step.state in ("failed", "not_run") else "")
         self.setCursor(Qt.CursorShape.PointingHandCursor if step.node else Qt.CursorShape.ArrowCursor)
         self.updateGeometry()
         self.update()

@@ -107,7 +107,7 @@ class ExportOptions(QWidget):
         return row
 
     def _on_client_changed(self, _index: int) -> None:
-        self._client_hint.setText(tr(_CLIENT_HINTS[str(self.client.currentData())]))
+        self._client_hint.set_text(tr(_CLIENT_HINTS[str(self.client.currentData())]))
         self.changed.emit()
 
     def _on_target_changed(self) -> None:

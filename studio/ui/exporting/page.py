@@ -27,7 +27,7 @@ from studio.ui.exporting.options import ExportOptions
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.exporting.proof_bar import ProofBar
 from studio.ui.exporting.replace_sheet import ReplaceSheet
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
@@ -187,7 +187,9 @@ class ExportPage(DocumentPage):
         self._path.set_text(path)
         there = self.last.file(path)
         self.edit.setEnabled(there is not None)
-        self.edit.setToolTip(str(there) if there is not None else tr("Possible when the project has been written."))
+        self.edit.setToolTip(
+            tip(str(there)) if there is not None else tr("Possible when the project has been written.")
+        )
         if self.shows.value == "changes":
             self._show_changes(path)
             return
@@ -217,15 +219,15 @@ class ExportPage(DocumentPage):
         folder = self.last.folder
         if self.last.looking:
             name = folder.name if folder is not None else ""
-            self._changed.setText(tr("Comparing with {folder} …").format(folder=name) if name else "")
+            self._changed.set_text(tr("Comparing with {folder} …").format(folder=name) if name else "")
             return
         self._tree.mark(self.last.reasons(), self.last.counts())
         self.shows.setVisible(folder is not None)
         if folder is None:
             self.shows.show_value("code")
         words = tr("What the next export would change in {folder}").format(folder=folder)
-        self.shows.setToolTip(words if folder is not None else "")
-        self._changed.setText(self._changes_in_words())
+        self.shows.setToolTip(tip(words) if folder is not None else "")
+        self._changed.set_text(self._changes_in_words())
         self._show_file(self._shown)
 
     def _changes_in_words(self) -> str:

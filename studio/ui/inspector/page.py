@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QW
 from studio.bridge.workspace import Workspace
 from studio.document.problems import Problem
 from studio.ui.inspector.form import Form
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided, IconLabel, Label, Prose
@@ -57,7 +57,7 @@ class Header(QWidget):
     def show_id(self, item_id: str) -> None:
         """The id that never changes."""
         self._id.setText(item_id)
-        self._id.setToolTip(item_id)
+        self._id.setToolTip(tip(item_id))
         self._id.show()
         self._lock.show()
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 from studio.bridge.run_views import InvocationView
 from studio.ui.invocations.plan import Plan, Row, ticks
 from studio.ui.paint.numbers import seconds_text
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 ROW, RULER, NAMES = 24, 24, 190
@@ -282,7 +282,7 @@ class InvocationChart(QAbstractScrollArea):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             found = self.hit(event.pos())
-            QToolTip.showText(event.globalPos(), self.words(found) if found is not None else "", self)
+            QToolTip.showText(event.globalPos(), tip(self.words(found)) if found is not None else "", self)
             return True
         return super().viewportEvent(event)
 

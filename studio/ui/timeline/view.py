@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.measures import STRIP, TREE, Measures
 from studio.ui.timeline.name_editor import NameEditor
@@ -269,7 +269,7 @@ class TimelineView(QAbstractScrollArea):
         if isinstance(event, QHelpEvent):
             spot, track = self.spot_at(QPointF(event.pos())), self.track_at(QPointF(event.pos()))
             text = self.words(spot) if spot is not None else self.branch_words(track) if track is not None else ""
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            QToolTip.showText(event.globalPos(), tip(text), self.viewport())
             return True
         return super().viewportEvent(event)
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from studio.settings.recent import RecentFile
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 
@@ -104,7 +104,7 @@ class RecentRow(_Row):
         super().__init__(theme, file.name or Path(file.path).name, parent)
         self.file = file
         self._there = file.exists
-        self.setToolTip(file.path)
+        self.setToolTip(tip(str(file.path)))
 
     def sizeHint(self) -> QSize:
         return QSize(200, self.theme.length(44))

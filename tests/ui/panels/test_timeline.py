@@ -6,8 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QMessageBox
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QTextDocument
+from PySide6.QtWidgets import QApplication, QMessageBox, QToolTip
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import BranchView, CheckpointView
 from studio.bridge.workspace import Workspace
@@ -98,6 +100,20 @@ def test_clicks_hit_marks_in_strip_and_tree(show: Show, workspace: Workspace, ru
             assert workspace.selection.checkpoint == key
     assert panel.view.is_tree
     assert panel.view.spot_at(QPointF(3, 3)) is None
+
+
+def test_a_note_is_shown_letter_by_letter(show: Show, run: FakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Qt takes a tip for HTML if it looks like it."""
+    paused(run)
+    next(c for c in run.checkpoints if c.checkpoint == "m1").note = "<b>before</b> the answer"
+    panel = show(TimelinePanel, 1268, 98)
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _at, text, *_: told.append(text))
+    at = panel.view.center(panel.view.plan.by_id["m1"]).toPoint()
+    QApplication.sendEvent(panel.view.viewport(), QHelpEvent(QEvent.Type.ToolTip, at, panel.view.mapToGlobal(at)))
+    shown = QTextDocument()
+    shown.setHtml(told[0])
+    assert "<b>before</b> the answer" in shown.toPlainText()
 
 
 def test_keys_move_along_the_chain_and_between_branches(

@@ -62,18 +62,18 @@ def test_the_changes_since_the_last_export_are_shown_line_by_line(
     _write(page, qtbot, tmp_path)
     assert not page.shows.isHidden()
     assert page.last.reasons() == {}
-    assert page._changed.text() == "Nothing has changed since the last export."
+    assert page._changed.plain == "Nothing has changed since the last export."
     _instructions(page, qtbot, "Write a limerick.")
     assert page.last.reasons()[AGENTS] == "would be written anew"
     come, go = page.last.counts()[AGENTS]
     assert (come, go > 0) == (1, True)
     changed = "2 files changed since the last export. Unchanged nodes give unchanged lines."
-    assert page._changed.text() == changed
+    assert page._changed.plain == changed
     page.last.look("another", page.files)
     page.last.look(page.workspace.document.workflow.id if page.workspace else "", page.files)
-    assert page._changed.text() == f"Comparing with {tmp_path.name} …"
+    assert page._changed.plain == f"Comparing with {tmp_path.name} …"
     _rested(page, qtbot)
-    assert page._changed.text() == changed, "what is looked at last counts"
+    assert page._changed.plain == changed, "what is looked at last counts"
     page._tree.file_chosen.emit(AGENTS)
     qtbot.keyClick(page.shows, Qt.Key.Key_Right)
     _rested(page, qtbot)
