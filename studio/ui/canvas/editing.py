@@ -19,7 +19,7 @@ from studio.document.lines import Line, name_of
 from studio.document.model import Place, Workflow
 from studio.document.problems import Problem
 from studio.document.ready_groups import PATTERNS, add_ready_group
-from studio.document.room import with_room
+from studio.document.room import GAP, with_room
 from studio.ui.canvas.arranging import Arranging
 from studio.ui.canvas.camera import Camera
 from studio.ui.canvas.edge_item import EdgeItem
@@ -226,7 +226,10 @@ class Editing(Camera):
         box, second = self._box(line.source), self.canvas_scene.items_by_id[line.target].rect
         room = second.top() - box[3] if down else second.left() - box[2]
         gap = (room - turned(size, down=down)[0]) / 2
-        place = free_place(self.workflow, size, behind(box, size, down=down, gap=gap))
+        if room >= 0 > gap:  # what follows moves aside, and the line stays straight
+            place = behind(box, size, down=down, gap=GAP)
+        else:
+            place = free_place(self.workflow, size, behind(box, size, down=down, gap=gap))
         return QPointF(place.x, place.y)
 
     # ---- changing

@@ -218,3 +218,12 @@ def test_badges_leave_the_port_on_top_free(make_canvas: Make) -> None:
     spans = [(left, left + chip.width) for left, chip in item._badges]
     assert len(spans) >= 2
     assert all(right <= 91 or left >= 109 for left, right in spans), spans
+
+
+def test_without_room_for_an_inserted_node_what_follows_moves_down(make_canvas: Make) -> None:
+    view, first, second = pair(make_canvas, gap=24)
+    between = view.insert_after("agent", first)
+    assert between is not None
+    places = view.workflow.places
+    assert {places[i].x for i in (first, between, second)} == {0}
+    assert [places[i].y for i in (first, between, second)] == [0, 112, 224]
