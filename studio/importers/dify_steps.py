@@ -76,6 +76,8 @@ class Steps:
                     preset="http", url=text(data.get("url")), method=text(data.get("method")).upper() or "GET"
                 )
                 node.data["headers"] = text(data.get("headers")) or None
+                open_to_all = text(mapping(data.get("authorization")).get("type")) in ("", "no-auth")
+                node.data["whole"] = (open_to_all and not text(data.get("params")).strip()) or None
             case "human-input":
                 node.kind = "human_input"
                 node.data["prompt"] = text(first(data, "form_content", "prompt", "question")) or None

@@ -153,8 +153,15 @@ def _http(action: dict[str, Any]) -> Made:
         "headers": action.get("headers"),
         "request_body": action.get("body"),
         "save_output": _saved(action),
+        "whole": action.keys() <= _WHOLE_REQUEST or None,
     }
     return data, []
+
+
+_WHOLE_REQUEST = frozenset(
+    ["kind", "id", "displayName", "conversationId", "method", "url", "headers", "body", "response", "output", "result"]
+)
+"""The fields of a request of which nothing is dropped; into a conversation its answer comes as what goes on."""
 
 
 def _mcp(action: dict[str, Any]) -> Made:

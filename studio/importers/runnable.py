@@ -19,6 +19,7 @@ from studio.document.model import (
     TemplateNode,
     Workflow,
 )
+from studio.importers.http_steps import requesting
 from studio.importers.item_loops import asking_state, counted_loop, keys_of
 from studio.importers.prompts import QUERY, with_prompts, with_query
 from studio.importers.saved_results import saved_keys, with_saved_results
@@ -77,6 +78,8 @@ class _Meaning:
     def _meant(self, node: Node) -> Node:
         if isinstance(node, SubWorkflowNode) and node.embedded is not None:
             return node.model_copy(update={"embedded": runnable(node.embedded)})
+        if isinstance(node, FunctionNode):
+            return requesting(node, self._whole.state, self._known) or node
         if not isinstance(node, GenericNode):
             return node
         named = {"id": node.id, "name": node.name, "description": node.description}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,6 +81,57 @@ def test_a_template_of_names_is_filled_and_kept() -> None:
             scope = {"ctx": (context := _Context({"s.who": "Ann"}))}
             exec(found.body, scope)
             assert (scope["result"], context["n.output"]) == ("Dear Ann!", "Dear Ann!")
+
+
+class _Answering(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"path": self.path, "as": self.headers["Accept"]}).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_a_get_request_asks_and_one_that_sends_or_cannot_be_read_is_left() -> None:
+    raising = "raise NotImplementedError('x')"
+    extra = {
+        "preset": "http",
+        "whole": True,
+        "method": "GET",
+        "headers": {"Accept": "a/b"},
+        "save_output": "Local.Found",
+    }
+
+    def made(**given: Any) -> FunctionNode:
+        node = FunctionNode.model_validate({"id": "h", "name": "H", "body": raising, **extra, **given})
+        state = (StateDecl(key="h.status_code", type="any"), StateDecl(key="s.q", initial="x"))
+        found = runnable(Workflow(nodes=(node,), state=state)).nodes[0]
+        assert isinstance(found, FunctionNode)
+        return found
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Answering) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        for url, path in (
+            (f"{address}/{{{{#s.q#}}}}/1", "/word/1"),
+            (f'Concatenate("{address}/", Local.Name)', "/Ann"),
+        ):
+            scope = {"ctx": (context := _Context({"s.q": "word", "Local.Name": "Ann"})), "data": ""}
+            exec(made(url=url).body, scope)
+            assert context["Local.Found"] == {"path": path, "as": "a/b"}
+            assert (context["h.status_code"], json.loads(scope["result"])["path"]) == (200, path)
+        server.shutdown()
+    for left in (
+        {"url": "http://x/", "method": "POST"},
+        {"url": "http://x/", "whole": None},
+        {"url": "http://x/", "request_body": {"a": 1}},
+        {"url": "http://x/{{#unknown.q#}}"},
+        {"url": "={{ $json.url }}"},
+        {"url": "http://x/", "headers": {"Authorization": "=Env.KEY"}},
+        {"url": ""},
+    ):
+        assert made(**left).body == raising, left
 
 
 def test_a_prompt_is_filled_in_front_of_its_agent() -> None:
