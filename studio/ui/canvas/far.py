@@ -18,9 +18,9 @@ from studio.ui.canvas.area_items import FrameItem, NoteItem
 from studio.ui.canvas.far_lists import FarLists, Lifted
 from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem
 from studio.ui.canvas.node_item import NodeItem
-from studio.ui.canvas.slices import PIECE
 from studio.ui.canvas.spans import Spans
 from studio.ui.paint import STATUS_TINTS, STATUS_TOKENS, Ink
+from studio.ui.widgets.slices import PIECE
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene

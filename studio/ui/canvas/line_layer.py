@@ -19,9 +19,9 @@ from studio.ui.canvas.levels import Level
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.routing import End, Points
 from studio.ui.canvas.run_marks import Lines, line_states
-from studio.ui.canvas.slices import PIECE, at_once
 from studio.ui.canvas.spans import Box, Spans, strip, with_room
 from studio.ui.canvas.ways import Ways, across
+from studio.ui.widgets.slices import PIECE, at_once
 
 if TYPE_CHECKING:
     from studio.ui.canvas.scene import CanvasScene

@@ -22,8 +22,8 @@ from studio.ui.canvas.levels import Level
 from studio.ui.canvas.line_layer import LineLayer
 from studio.ui.canvas.node_item import NodeItem
 from studio.ui.canvas.run_marks import concerns, merged, next_steps
-from studio.ui.canvas.slices import FIRST_MS, PIECE, Slices, at_once
 from studio.ui.theme import Theme
+from studio.ui.widgets.slices import FIRST_MS, PIECE, Slices, at_once
 
 FRAME_MS = 16
 MANY_MARKED = 200

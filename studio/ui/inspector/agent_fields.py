@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -38,8 +38,8 @@ def tokens_caption(text: str) -> str:
     return tokens_words(estimate(text)) if text else ""
 
 
-def agent_fields(page: NodePage, form: Form) -> None:
-    """Adds everything."""
+def agent_fields(page: NodePage, form: Form) -> Iterator[None]:
+    """Adds everything, in pieces."""
     page.body.add(
         builder.text(
             form,
@@ -56,13 +56,18 @@ def agent_fields(page: NodePage, form: Form) -> None:
     model.editor.dot = "done"  # type: ignore[attr-defined]
     temperature = builder.number(form, "temperature", tr("Temperature"), least=0, most=2, placeholder=tr("default"))
     page.body.add(builder.beside((model, 0), (temperature, page.theme.length(126))))
+    yield
     page.body.add(_tools(page, form))
     page.body.add(_servers(page, form))
+    yield
     add_host(page, form)
     _add_prompt(page)
+    yield
     _add_answer(page, form)
+    yield
     add_loop(page, form)
     add_context(page, form)
+    yield
     add_middleware(page, form)
     _add_limits(page, form)
 

@@ -81,6 +81,14 @@ def _item_key(thing: Node | Edge | Note | Group) -> Key:
     return ("plain", thing.id)
 
 
+def page_in_pieces(theme: Theme, workspace: Workspace, key: Key) -> NodePage | None:
+    """The page of a key whose making goes on in pieces; None: it has to be made in one go."""
+    match key:
+        case ("node", node_id, kind):
+            return NodePage(theme, workspace, node_id, FILLERS.get(kind, other_fields), at_once=False)
+    return None
+
+
 def page_for(theme: Theme, workspace: Workspace, key: Key) -> InspectorPage:
     """Makes the page of a key."""
     match key:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -24,15 +24,18 @@ from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.field import CheckField
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.slices import at_once as finish
 from studio.ui.widgets.tabs import TabStrip
 
-Filler = Callable[["NodePage", Form], None]
+Filler = Callable[["NodePage", Form], Iterator[None] | None]
+"""Adds what a kind needs; what takes long goes in pieces."""
 
 
 class NodePage(InspectorPage):
-    """``fill`` adds what the kind needs between the name and the common sections."""
+    """``fill`` adds what the kind needs between the name and the common sections. A page that is not made ``at_once``
+    is ready when :attr:`making` has ended."""
 
-    def __init__(self, theme: Theme, workspace: Workspace, node_id: str, fill: Filler) -> None:
+    def __init__(self, theme: Theme, workspace: Workspace, node_id: str, fill: Filler, *, at_once: bool = True) -> None:
         self.node_id = node_id
         node = workspace.document.workflow.node(node_id)
         if node is None:
@@ -42,7 +45,14 @@ class NodePage(InspectorPage):
         self.header.show_id(node_id)
         self._add_tabs()
         self.body.add(builder.line(self.form, "name", tr("Name"), placeholder=tr("Name of the node"), marked=False))
-        fill(self, self.form)
+        self.making = self._made(fill, self.form)
+        if at_once:
+            finish(self.making)
+
+    def _made(self, fill: Filler, form: Form) -> Iterator[None]:
+        yield
+        yield from fill(self, form) or ()
+        yield
         self._add_role()
         self._add_types()
         self._add_note()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.document.changes import ChangeSet
-from studio.ui.inspector.choose import page_for, page_key
+from studio.ui.inspector.choose import page_for, page_in_pieces, page_key
 from studio.ui.inspector.locked import lock_fields
+from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.panel import Panel
+from studio.ui.widgets.slices import Slices
 
 MANY, LATER_MS = 300, 40
 """With more nodes or selected items than this the canvas goes first, and the page follows so many milliseconds later:
@@ -32,7 +36,10 @@ class InspectorPanel(Panel):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(LATER_MS)
-        self._later.timeout.connect(self._show)
+        self._later.timeout.connect(self._on_later_timeout)
+        self._making = Slices(self)
+        """Makes the next page while the one before is shown."""
+        self._next: InspectorPage | None = None
 
     @property
     def page(self) -> InspectorPage | None:
@@ -61,8 +68,45 @@ class InspectorPanel(Panel):
         self._key = ()
         self._show()
 
+    @property
+    def waiting(self) -> bool:
+        """Whether another page will follow: what is shown may be about something that is gone."""
+        return self._later.isActive() or self._making.busy
+
+    def _follow_later(self) -> None:
+        self._stop_making()
+        self._later.start()
+
+    def _on_later_timeout(self) -> None:
+        """Shows what is selected now; a page that takes long is made ready first, in pieces."""
+        self._stop_making()
+        workspace, page = self.workspace, None
+        key = page_key(workspace) if workspace is not None else ()
+        if workspace is not None and key != self._key:
+            page = self._next = page_in_pieces(self.theme, workspace, key)
+        if page is None:
+            self._show()
+        else:
+            self._making.add(self._made(page, key))
+
+    def _made(self, page: NodePage, key: tuple[str, ...]) -> Iterator[None]:
+        yield from page.making
+        page.refresh()
+        yield
+        self._key, self._next = key, None
+        self._replace(page)
+        page.refresh_run()
+        self._lock()
+
+    def _stop_making(self) -> None:
+        self._making.drop()
+        page, self._next = self._next, None
+        if page is not None:
+            page.deleteLater()
+
     def _show(self) -> None:
         self._later.stop()
+        self._stop_making()
         if self.workspace is None:
             self._replace(None)
             self._key = ()
@@ -95,7 +139,7 @@ class InspectorPanel(Panel):
 
     def _on_selection_changed(self) -> None:
         if self._canvas_first:
-            self._later.start()
+            self._follow_later()
         else:
             self._show()
 
@@ -121,17 +165,17 @@ class InspectorPanel(Panel):
             return
         focus = QApplication.focusWidget()
         if self._canvas_first and not (focus is not None and self.isAncestorOf(focus)):
-            self._later.start()
+            self._follow_later()
         else:
             self._show()
 
     def _on_problems_changed(self) -> None:
-        if self._page is not None and not self._later.isActive():
+        if self._page is not None and not self.waiting:
             self._page.refresh_problems()
             self._lock()
 
     def _on_run_updated(self, update: RunUpdate) -> None:
-        if self._page is None or self.workspace is None or self._later.isActive():
+        if self._page is None or self.workspace is None or self.waiting:
             return
         if self._wants_other_page(self.workspace):
             self._show()
@@ -144,7 +188,7 @@ class InspectorPanel(Panel):
         return len(workspace.selection.items) <= MANY and page_key(workspace) != self._key
 
     def _on_run_state_changed(self) -> None:
-        if self._later.isActive():
+        if self.waiting:
             return
         if self._page is None or self.workspace is None or self._wants_other_page(self.workspace):
             self._show()

@@ -39,11 +39,17 @@ def changed_at(item: Any, path: str, value: object) -> tuple[str, object]:
     return first, inner.model_copy(update={name: new})
 
 
+_defaults: dict[tuple[type[Any], str], object] = {}
+"""Of each class and path: making a default copies it, and a page asks for a hundred."""
+
+
 def default_at(model: type[Any], path: str) -> object:
     """The default of a field; see :func:`value_at`."""
-    first, _, rest = path.partition(".")
-    default = model.model_fields[first].get_default(call_default_factory=True)
-    return value_at(default, rest) if rest else default
+    if (model, path) not in _defaults:
+        first, _, rest = path.partition(".")
+        default = model.model_fields[first].get_default(call_default_factory=True)
+        _defaults[model, path] = value_at(default, rest) if rest else default
+    return _defaults[model, path]
 
 
 class Target(Protocol):

@@ -17,7 +17,7 @@ from studio.ui.canvas import CanvasView
 from studio.ui.canvas.far import FarPicture
 from studio.ui.canvas.gestures import MoveGesture, Pointer
 from studio.ui.canvas.levels import Level
-from studio.ui.canvas.slices import Slices
+from studio.ui.widgets.slices import Slices
 from tests.fuzz.invariants import check_canvas
 from tests.ui.canvas.drawings import large
 from tests.ui.canvas.fake_run import FakeRun

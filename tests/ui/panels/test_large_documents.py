@@ -12,9 +12,11 @@ from studio.document.edits import Remove
 from studio.document.model import AgentNode, Place, Workflow
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.builder import ChoiceBox
-from studio.ui.inspector.page import MOST
+from studio.ui.inspector.choose import page_for
+from studio.ui.inspector.page import MOST, InspectorPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.section import Section
 from tests.ui.panels.fake_run import FakeRun
 
 COUNT = 600
@@ -46,6 +48,15 @@ def title(panel: InspectorPanel) -> str:
     return panel.page.header.title.text
 
 
+def _words(page: InspectorPage | None) -> list[str]:
+    """The sections and fields of a page, in their order."""
+    assert page is not None
+    assert page.form is not None
+    page.refresh()
+    titles = [section._header.text() for section in page.body.findChildren(Section)]
+    return [*titles, *sorted(page.form.names), str(page.form.summary("host", "context"))]
+
+
 def test_the_page_follows_after_the_canvas(make: Make, qtbot: QtBot) -> None:
     panel, workspace = make(COUNT)
     before = panel.page
@@ -53,6 +64,7 @@ def test_the_page_follows_after_the_canvas(make: Make, qtbot: QtBot) -> None:
     assert panel.page is before, "the click is over before the page is made"
     qtbot.waitUntil(lambda: panel.page is not before)
     assert title(panel) == "Agent 5"
+    assert _words(panel.page) == _words(page_for(panel.theme, workspace, ("node", "n5", "agent")))
     workspace.selection.select(("n6",))
     workspace.selection.field_requested.emit("n6", "name")
     assert title(panel) == "Agent 6", "what is asked for at once is there at once"
@@ -66,6 +78,14 @@ def test_a_node_that_goes_meanwhile_leaves_no_error(make: Make, qtbot: QtBot) ->
     workspace.problems.changed.emit()
     workspace.run.state_changed.emit()
     qtbot.waitUntil(lambda: title(panel) != "Agent 5")
+    workspace.selection.select(("n7",))
+    panel._on_later_timeout()
+    for _ in range(3):
+        panel._making._step()
+    assert panel._making.busy
+    workspace.document.execute(Remove("nodes", "n7"), "Delete")
+    qtbot.waitUntil(lambda: not panel.waiting)
+    assert title(panel) != "Agent 7", "the page that was being made is forgotten"
 
 
 def test_a_small_drawing_is_followed_at_once(make: Make) -> None:
