@@ -60,7 +60,8 @@ def agent_fields(page: NodePage, form: Form) -> Iterator[None]:
     page.body.add(_tools(page, form))
     page.body.add(_servers(page, form))
     yield
-    add_host(page, form)
+    yield from add_host(page, form)
+    yield
     _add_prompt(page)
     yield
     _add_answer(page, form)

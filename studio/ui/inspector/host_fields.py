@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtWidgets import QWidget
 
 from studio.document.lines import name_of
@@ -33,15 +35,20 @@ TURN_TOKEN = tuple(
 _UPDATES = {None: "open", True: "on", False: "off"}
 
 
-def add_host(page: NodePage, form: Form) -> None:
-    """The section *Host options*."""
+def add_host(page: NodePage, form: Form) -> Iterator[None]:
+    """The section *Host options*, in pieces."""
     section = Section(page.theme, tr("Host options"))
     host = builder.segments(form, "host", tr("Host"), (("python", tr("Python")), ("turn_token", tr("C# turn token"))))
     section.add(host)
     python = _python(page, form)
-    turn_token = _turn_token(form)
+    yield
+    turn_token: list[QWidget] = []
+    for made in _turn_token(form):
+        turn_token.append(made)
+        yield
     for field in (*python, *turn_token):
         section.add(field)
+        yield
     page.body.add(section)
     custom, first = python[1], turn_token[-1]
 
@@ -122,10 +129,12 @@ def run_name(page: NodePage) -> str:
 # -------------------------------------------------------------------------------------------------- turn token
 
 
-def _turn_token(form: Form) -> tuple[QWidget, ...]:
-    """The six options in the order of a turn, then the token of a start."""
-    checks = [builder.check(form, f"turn_token.{name}", title, hint) for name, title, hint in _checks()]
-    return (_tri_state(form), *checks, _first_token(form))
+def _turn_token(form: Form) -> Iterator[QWidget]:
+    """The six options in the order of a turn, then the token of a start; made one by one."""
+    yield _tri_state(form)
+    for name, title, hint in _checks():
+        yield builder.check(form, f"turn_token.{name}", title, hint)
+    yield _first_token(form)
 
 
 def _checks() -> list[tuple[str, str, str]]:

@@ -90,6 +90,7 @@ class InspectorPanel(Panel):
             self._making.add(self._made(page, key))
 
     def _made(self, page: NodePage, key: tuple[str, ...]) -> Iterator[None]:
+        page.setParent(self)  # hidden still: each part gets its style when it is added, not all when it is shown
         yield from page.making
         page.refresh()
         yield
