@@ -27,3 +27,4 @@ def figures(where: Place, agents: int = AGENTS, seconds: int = SECONDS) -> Itera
     keys = found["keys"]
     yield Figure("run_panel.key.p99", keys["p99"], floor["paint"]["p99"], goal=KEY_GOAL, more={"keys": keys["count"]})
     yield Figure("run_panel.key.max", keys["max"], floor["paint"]["max"])
+    yield Figure("run_panel.key.own_p99", keys["own_p99"], None, goal=KEY_GOAL)
