@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem, QStyleOptionGrap
 
 from studio.document.lines import Line
 from studio.ui.canvas import routing
-from studio.ui.canvas.item import NO_BRUSH, NO_PEN, Look
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, PORT_GAP, Look
 from studio.ui.canvas.levels import Level
 from studio.ui.paint import ChipText
 
@@ -173,7 +173,7 @@ class EdgeItem(QGraphicsPathItem):
             self.setBrush(NO_BRUSH)
             self.setPen(tools.pen(token, 2.0 if wide else 1.0, cosmetic=True))
             if self._flat is not self._points:
-                self.setPath(routing.polyline(self._points))
+                self.setPath(routing.polyline(routing.reaching(self._points, PORT_GAP)))
                 self._flat = self._points
             return
         self._flat = None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NO_PEN, NO_BRUSH = Qt.PenStyle.NoPen, Qt.BrushStyle.NoBrush
 FOCUS_GAP = 6.0
+PORT_GAP = 6.0
+"""Between the border of a card and where its lines begin and end: room for half a port."""
 
 
 class Look:

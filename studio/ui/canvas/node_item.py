@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
 from studio.document.geometry import CARD, PORT_Y
 from studio.ui.canvas.cards import Card
-from studio.ui.canvas.item import NO_BRUSH, NO_PEN, DrawnItem, Look
+from studio.ui.canvas.item import NO_BRUSH, NO_PEN, PORT_GAP, DrawnItem, Look
 from studio.ui.canvas.levels import READABLE, SHADOW_FROM, WIDEST
 from studio.ui.canvas.routing import End
 from studio.ui.paint import (
@@ -27,7 +27,6 @@ from studio.ui.paint import (
 FOOTER = 24.0
 HEADER = 63.0
 RADIUS = 8.0
-PORT_GAP = 6.0
 PORT_HIT = 11.0
 PORT_ROOM = 9.0
 """What badges leave free on both sides of the middle of a port."""
@@ -115,8 +114,8 @@ class NodeItem(DrawnItem):
         room = self.width - TITLE_X - 9
         self._title = _laid(card.title, *scene_font(theme, "title"), room)
         self._fit_subtitle(self.look.small_scale)
-        self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room + 4)
-        self._smaller = self._laid_smaller(room + 4)
+        self._middle = _laid(card.title, *scene_font(theme, "title", pixels=TITLE_MIDDLE), room)
+        self._smaller = self._laid_smaller(room)
         self._badges = []
         right = self.width - 9
         for badge in card.badges:

@@ -293,6 +293,17 @@ def polyline(points: Points) -> QPainterPath:
     return path
 
 
+def reaching(points: Points, by: float) -> Points:
+    """The line longer by so much at both ends: where no ports and heads are drawn it goes up to the cards."""
+    return (_beyond(points[1], points[0], by), *points[1:-1], _beyond(points[-2], points[-1], by))
+
+
+def _beyond(start: tuple[float, float], end: tuple[float, float], by: float) -> tuple[float, float]:
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    part = by / (math.hypot(dx, dy) or 1.0)
+    return end[0] + dx * part, end[1] + dy * part
+
+
 def head(points: Points) -> QPainterPath:
     """The arrow head at the end of a line."""
     (ax, ay), (bx, by) = points[-2], points[-1]

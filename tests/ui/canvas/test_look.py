@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from studio.document.model import AgentNode, Note, Place, Workflow
 from studio.export.picture_look import PictureLook
-from studio.ui.canvas import CanvasView
+from studio.ui.canvas import CanvasView, routing
 from studio.ui.canvas.area_items import NoteItem
 from studio.ui.canvas.junction_items import SwitchItem
 from studio.ui.canvas.node_item import NodeItem
@@ -79,3 +79,9 @@ def test_arranged_cases_have_their_labels_on_the_line(make_canvas: Make) -> None
     assert len(edge.points) == 2
     assert chip.y() == edge.points[0][1]
     assert edge.points[0][0] < chip.rect.left() < chip.rect.right() < edge.points[1][0] - 9
+
+
+def test_hairlines_go_up_to_the_cards_and_end_before_them_where_ports_are_drawn() -> None:
+    points = ((6.0, 0.0), (50.0, 0.0), (50.0, 80.0))
+    assert routing.reaching(points, 6.0) == ((0.0, 0.0), (50.0, 0.0), (50.0, 86.0))
+    assert routing.reaching(((0.0, 5.0), (0.0, 5.0)), 6.0) == ((0.0, 5.0), (0.0, 5.0))
