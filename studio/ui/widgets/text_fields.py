@@ -247,7 +247,11 @@ class TextBox(QTextEdit):
     def _fit(self) -> None:
         if self.fills:
             return
-        shown = max(self._lines, min(self.max_lines, round(self.document().size().height() - 6) // self._line_height))
+        # The size of a document is only known when all of it is laid out: long texts are not asked.
+        lines = self.document().blockCount()
+        if lines < self.max_lines:
+            lines = round(self.document().size().height() - 6) // self._line_height
+        shown = max(self._lines, min(self.max_lines, lines))
         height = shown * self._line_height + 6 + 10
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
