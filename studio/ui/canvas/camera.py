@@ -47,6 +47,7 @@ class Camera(QGraphicsView):
         self._move.setEndValue(1.0)
         self._move.valueChanged.connect(self._on_move_value_changed)
         self._from = self._to = (1.0, QPointF())
+        self._kept: QPointF | None = None
         QPixmapCache.setCacheLimit(max(QPixmapCache.cacheLimit(), CACHE_KB))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -95,10 +96,18 @@ class Camera(QGraphicsView):
         """Zooms so that the point under ``anchor`` (viewport coordinates; None: the middle) stays where it is."""
         zoom = min(MOST, max(LEAST, zoom))
         at = anchor if anchor is not None else QPointF(self.viewport().rect().center())
-        kept = self.to_scene(at)
+        kept = self._kept_at(at)
         self.setTransform(QTransform.fromScale(zoom, zoom))
         self._put(kept, at)
         self._zoomed()
+
+    def _kept_at(self, at: QPointF) -> QPointF:
+        """The point of the scene that stays at a point of the viewport; the same one as long as it is zoomed there, so
+        that what scrolling by whole pixels rounds off does not add up."""
+        kept = self._kept
+        if kept is None or (self.viewportTransform().map(kept) - at).manhattanLength() > 2.0:
+            kept = self._kept = self.to_scene(at)
+        return kept
 
     def to_scene(self, at: QPointF) -> QPointF:
         """A point of the viewport in scene coordinates, without rounding to pixels."""
@@ -109,7 +118,8 @@ class Camera(QGraphicsView):
         wide = self.viewport().rect()
         seen = QRectF(point - at / self.zoom, wide.size().toSizeF() / self.zoom)
         if not self.sceneRect().contains(seen):  # the canvas has no border, and seen from afar no middle it jumps to
-            self.setSceneRect(self.sceneRect().united(seen))
+            across, down = seen.width(), seen.height()
+            self.setSceneRect(self.sceneRect().united(seen.adjusted(-across, -down, across, down)))
         shift = self.viewportTransform().map(point) - at
         horizontal, vertical = self.horizontalScrollBar(), self.verticalScrollBar()
         horizontal.setValue(horizontal.value() + round(shift.x()))
