@@ -91,8 +91,14 @@ class Watch:
         return self._is_code(breakpoint) or self.hit(breakpoint, path, data)
 
     async def _settled(self, breakpoint: Breakpoint, path: str, data: object) -> bool:
-        """Whether what was noticed does stop the run."""
+        """Whether what was noticed does stop the run: the breakpoint may be gone or off by now."""
+        if not self._holds_still(breakpoint):
+            return False
         return not self._is_code(breakpoint) or await self._stops(breakpoint, path, data)
+
+    def _holds_still(self, breakpoint: Breakpoint) -> bool:
+        found = self.breakpoints.get(breakpoint.id)
+        return found is not None and found.enabled
 
     # -------------------------------------------------------------------------------------------------- events
 
@@ -246,13 +252,14 @@ class Watch:
         repeated = self.repeated.pop(path, None)
         if repeated is not None and await self._settled(repeated[0], path, repeated[1]):
             return repeated[0]
+        self.passed = [b for b in self.passed if self._holds_still(b)]
         return self.passed.pop(0) if self.passed else None
 
     async def take_boundary(self, superstep: int, queued: Collection[QueuedMessage]) -> list[BoundaryHit]:
         """What holds before a superstep that delivers these messages."""
         asked, self.asked = self.asked, []
         found = [hit for hit, data in asked if await self._settled(hit.breakpoint, hit.node, data)]
-        found += [BoundaryHit(b) for b in self.passed]
+        found += [BoundaryHit(b) for b in self.passed if self._holds_still(b)]
         self.passed.clear()
         for breakpoint in self.breakpoints.at("supersteps"):
             if superstep - 1 <= breakpoint.limit < superstep and self.hit(breakpoint, "", superstep):

@@ -342,6 +342,19 @@ async def test_a_budget_stops_once(breakpoint: Breakpoint, sentence: str) -> Non
     await finished(session)
 
 
+@pytest.mark.parametrize("off", [True, False])
+async def test_what_was_passed_does_not_stop_for_a_breakpoint_that_is_gone_or_off(off: bool) -> None:
+    bench = Bench(agents)
+    points = Breakpoints([Breakpoint("tokens", limit=20, id="t"), Breakpoint("node", "b", "after", id="b")])
+    session = bench.session(breakpoints=points)
+    session.run()
+    assert await paused(session) == "Paused in superstep 2 — after b"
+    points.switch("t", on=False) if off else points.remove("t")
+    session.continue_()
+    await until(lambda: session.state in (S.PAUSED, S.COMPLETED))
+    assert session.state is S.COMPLETED, session.sentence
+
+
 async def test_a_budget_counts_what_was_used_before_a_run_goes_on() -> None:
     async def said(used: Usage) -> list[str]:
         bench = Bench(agents)
