@@ -38,6 +38,9 @@ def connect(workflow: Workflow, source: str, target: str, *, case: str | None = 
     start, end = _end(workflow, source), _end(workflow, target)
     if start is None or end is None:
         missing = source if start is None else target
+        if any(g.id == missing for g in workflow.groups):
+            message = f"“{name_of(workflow, missing)}” is a frame: open it, and connect what is inside."
+            return Problem("cannot_connect", message, missing)
         return Problem("cannot_connect", f"“{name_of(workflow, missing)}” cannot be connected.", missing)
     if isinstance(start, GenericNode) and start.kind == "end":
         return Problem("cannot_connect", f"“{start.name}” ends a path: nothing can follow it.", source)

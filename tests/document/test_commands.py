@@ -158,6 +158,8 @@ def test_what_cannot_be_connected() -> None:
     drawing = Drawing("agent", "note", "end", "function", "agent")
     assert drawing.refused("agent", "note").message == "“note” cannot be connected."
     assert drawing.refused("end", "agent").code == "cannot_connect"
+    drawing.do(commands.new_frame(drawing.workflow, ("agent_2",)))
+    assert drawing.refused("agent", "frame").message == "“Frame” is a frame: open it, and connect what is inside."
     drawing.set("function", sends="number")
     problem = drawing.refused("function", "agent_2")
     assert problem.code == "type_mismatch"
