@@ -123,7 +123,7 @@ class Debugging(Person):
             self.display.key("ctrl+a")
             self.display.type(text)
         self.display.key("Return")
-        studio.wait(f"len({POINTS}) == {count + 1} and find('breakpoint_dialog') is None")
+        studio.wait(f"len({POINTS}) == {count + 1} and find('breakpoint_dialog') is None and window.isActiveWindow()")
 
     def choose(self, field: str, entry: str) -> None:
         """In the box that gets the focus now, with the arrow keys; a name that is not listed is typed."""
@@ -150,7 +150,7 @@ class Debugging(Person):
         self.display.key("ctrl+a")
         self.display.type(text)
         self.display.key("ctrl+Return")
-        self.studio.wait("find('value_dialog') is None")
+        self.studio.wait("find('value_dialog') is None and window.isActiveWindow()")
 
     def answer(self, choice: str) -> None:
         """Chooses in the one form that waits, and sends it."""
@@ -227,7 +227,7 @@ def answer_after_a_crash(person: Debugging, start: Callable[..., Studio], file: 
     studio.wait(f"{READY} == 2 and not {RUN}._changed_drafts and not {RUN}._unwritten")
     studio.kill()
     again = Debugging(start(str(file), home="control"))
-    again.studio.wait("window.page is not None and window.actions_['run.request'].isEnabled()")
+    again.studio.wait("window.actions_['run.request'].isEnabled() and window.isActiveWindow()")
     again.display.key("ctrl+shift+a")
     again.studio.wait(f"{RUN}.state.value == 'waiting' and {READY} == 2")
     assert again.studio.ask(f"len({POINTS})") == 10
