@@ -30,6 +30,7 @@ class ProductCanvas:
     def open(self) -> None:
         self._window.files.open(self._file)
         self._canvas = self._window.page.canvas
+        self._names = [node.id for node in self._window.page.workspace.document.workflow.nodes]
 
     def fit(self) -> None:
         self._canvas.show_all()
@@ -61,7 +62,7 @@ class ProductCanvas:
 
     def touch(self, count: int) -> None:
         run = self._window.page.workspace.run
-        names = [node.id for node in self._window.page.workspace.document.workflow.nodes]
+        names = self._names
         self._turn += 1
         chosen = [names[(i * len(names) // count + 7 * self._turn) % len(names)] for i in range(count)]
         for name in chosen:

@@ -218,7 +218,11 @@ class FarPicture:
     def inside(self, area: QRectF) -> list[str]:
         """The items that a rectangle touches."""
         self.refresh()
-        return [item_id for item_id, rect in self._lists.rects.items() if rect.intersects(area)]
+        rects, near = self._lists.rects, self._in((area,))
+        if near is None:
+            return [item_id for item_id, rect in rects.items() if rect.intersects(area)]
+        found = {i for i in near if i in rects and rects[i].intersects(area)}
+        return [item_id for item_id in rects if item_id in found] if found else []
 
     # ---- painting
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 import pytest
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QPainter, QRegion, QTransform
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from pytestqt.qtbot import QtBot
 from studio.bridge.run_views import NodeView, RunUpdate
 from studio.document.commands import delete_items
@@ -293,3 +293,37 @@ def test_a_run_has_only_the_places_painted_that_look_another_way(
     assert region.isEmpty(), "nothing changed"
     view.workspace.selection.select(("n7",))  # type: ignore[union-attr]
     assert view._changed is None, "another selection is shown everywhere"
+
+
+def test_a_part_of_the_far_picture_is_painted_as_in_the_whole(view: CanvasView) -> None:
+    view.set_zoom(0.29)
+    view.select(("n3", "n13", "e4"))
+    far, scene = view.far, view.canvas_scene
+    area = QRectF(250, 90, 700, 400)
+
+    def painted(parts: tuple[QRectF, ...]) -> QImage:
+        image = QImage(view.viewport().size(), QImage.Format.Format_RGB32)
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
+        painter.setWorldTransform(view.viewportTransform())
+        painter.setClipRect(area.adjusted(20, 20, -20, -20))
+        far.paint(painter, parts)
+        painter.end()
+        return image
+
+    for ids in (("n3", "n13", "e4"), list(scene.drawn), ()):
+        view.select(ids)
+        before = far.inside(area)
+        whole = painted(())
+        scene.marking.finish()
+        shown = far._in((area,))
+        assert shown is not None
+        assert len(shown) < 40, "known by place, and little of it"
+        assert painted((area,)) == whole
+        assert far.inside(area) == before != []
+        assert before == [i for i, rect in far.rects.items() if rect.intersects(area)]
+    _move(view, ["n12"], 3000, 0)
+    scene.flush()
+    scene.marking.finish()
+    assert far.inside(area) == [i for i, rect in far.rects.items() if rect.intersects(area)] != before
+    assert painted((area,)) == painted(())
