@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QGraphicsItem
 
 from studio.debugger.states import RunState
 from studio.ui.canvas.area_items import FrameItem, NoteItem
-from studio.ui.canvas.edge_item import EdgeItem
 from studio.ui.canvas.empty import EmptyHint
 from studio.ui.canvas.item import DrawnItem
-from studio.ui.canvas.levels import Level
+from studio.ui.canvas.routing import crosses
 from studio.ui.canvas.run_marks import next_steps
 from studio.ui.canvas.tools import MARGIN, FloatingBox, Minimap, RunSummary, ZoomBar
 
@@ -29,17 +26,6 @@ MANY, LATER_MS = 300, 40
 def _shown(item: DrawnItem | None) -> QRectF | None:
     """Where the minimap shows an item; None: it does not."""
     return None if item is None or isinstance(item, FrameItem | NoteItem) else item.rect
-
-
-def _lies_under(item: QGraphicsItem, area: QRectF) -> bool:
-    """Whether a card, note, bar or edge is drawn in an area."""
-    if isinstance(item, EdgeItem):
-        return any(
-            min(ax, bx) <= area.right() and max(ax, bx) >= area.left()
-            and min(ay, by) <= area.bottom() and max(ay, by) >= area.top()
-            for (ax, ay), (bx, by) in itertools.pairwise(item.points)
-        )  # fmt: skip
-    return isinstance(item, DrawnItem) and not isinstance(item, FrameItem) and item.rect.intersects(area)
 
 
 class Overlays(QObject):
@@ -178,13 +164,18 @@ class Overlays(QObject):
         self._show_faint()
 
     def _show_faint(self) -> None:
-        """Whether the minimap lies over something now, as drawn: asked of the scene's index, or of the far picture."""
-        view, scene = self._view, self._view.canvas_scene
+        """Whether the minimap lies over something now: a card or bar, in a small drawing also an edge or a note."""
+        view, layer = self._view, self._view.canvas_scene.line_layer
         area = view.viewportTransform().inverted()[0].mapRect(QRectF(self.map.geometry()))
-        if view.level == Level.FAR:
-            self.map.set_faint(bool(view.far.inside(area)))
-            return
-        self.map.set_faint(any(_lies_under(item, area) for item in scene.items(area)))
+        over = layer.covered(area)
+        if not over and len(view.canvas_scene.drawn) <= MANY:
+            notes = (item for item in view.canvas_scene.drawn.values() if isinstance(item, NoteItem))
+            box = area.getCoords()
+            over = any(item.rect.intersects(area) for item in notes) or any(
+                crosses(edge.points, *box)  # type: ignore[misc]
+                for edge in layer.drawn.values()
+            )
+        self.map.set_faint(over)
 
     def _later(self, function: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
