@@ -31,7 +31,8 @@ def target_names(workflow: Workflow, target: str | None, edges: Iterable[str]) -
     ends = [f.target for f in direct if f is not None]
     known = {f.id for f in direct if f is not None}
     ends += [f.target for f in lines(workflow) if f.edge in wanted and f.edge not in known]
-    return [name_of(workflow, end) for end in dict.fromkeys(ends)]
+    nodes = [end for end in ends if workflow.edge(end) is None]  # not the rhombus or bar on the way
+    return [name_of(workflow, end) for end in dict.fromkeys(nodes or ends)]
 
 
 def counted(number: int, one: str, many: str, shown: str = "") -> str:

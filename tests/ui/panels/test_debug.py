@@ -17,12 +17,13 @@ from studio.debugger.overrides import Mock
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
 from studio.document.edits import SetFields
-from studio.document.model import DirectEdge, FunctionNode, SubWorkflowNode, Workflow
+from studio.document.model import DirectEdge, FanOutEdge, FunctionNode, SubWorkflowNode, Workflow
 from studio.files import write_workflow
 from studio.ui.debug import DebugPanel
 from studio.ui.debug.breakpoint_dialog import BreakpointDialog
 from studio.ui.debug.places import linked_workflows, place_name, places
 from studio.ui.widgets.buttons import Button
+from studio.ui.widgets.sources import target_names
 from tests.ui.panels.fake_run import FakeRun, paused
 
 Show = Callable[..., Any]
@@ -154,6 +155,13 @@ def test_a_key_that_only_code_sets_is_offered_and_any_other_can_be_typed(
     dialog.save.click()
     (made,) = run.setup.breakpoints
     assert (made.kind, made.place) == ("tool", "files_read")
+
+
+def test_a_message_to_a_fan_out_goes_to_its_targets() -> None:
+    names = (("a", "One"), ("b", "Two"), ("c", "Three"))
+    fan = FanOutEdge(id="out", source="a", targets=("b", "c"))
+    workflow = Workflow(nodes=tuple(FunctionNode(id=i, name=n) for i, n in names), edges=(fan,))
+    assert target_names(workflow, None, ["out"]) == ["Two", "Three"]
 
 
 def test_edges_of_workflows_inside_are_places_too_also_of_linked_files(tmp_path: Path) -> None:
