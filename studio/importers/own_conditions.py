@@ -212,6 +212,7 @@ class _Python:
         lines = self._module.split("\n")[statements[0].lineno - 1 : function.end_lineno]
         asked = re.compile(rf"\b({'|'.join(_OWN)})\({given}\)")
         code = asked.sub(lambda found: _OWN[found[1]], textwrap.dedent("\n".join(lines)))
+        code = re.sub(r"^[ \t]*(text|value|type) = \1\n", "", code, flags=re.MULTILINE)  # it has them by these names
         tree = _parsed(f"async def body({given}):\n{textwrap.indent(code, '    ')}")
         needed = self._needed(tree) if tree is not None else None
         if tree is None or needed is None:

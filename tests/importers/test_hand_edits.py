@@ -13,6 +13,7 @@ from studio.document.model import AgentNode, DirectEdge, FunctionNode, SwitchCas
 from studio.export import export_project
 from studio.files import write_project
 from studio.importers import Imported, read
+from studio.importers.own_conditions import edited_condition
 
 _MONEY = Rule(
     op="or",
@@ -94,8 +95,9 @@ def test_a_rule_that_was_edited_is_a_rule(exported: Path, new: str, rule: Rule) 
         name="is_paid", rule=_MONEY.model_copy(update={"rules": (rule, _MONEY.rules[1])})
     )
     assert found.report.entries == ()
-    again = export_project(found.workflow, package="pkg")["pkg/workflow.py"]
-    assert new in again, "and is exported as it was written"
+    again = export_project(found.workflow, package="pkg")
+    said = edited_condition("is_paid", again["pkg/workflow.py"], again["pkg/support.py"])
+    assert said == _condition(found).model_copy(update={"name": ""}), "and is exported as what was read"
 
 
 def _holds(body: str, text: str, value: Any) -> bool:
@@ -124,6 +126,20 @@ def test_anything_else_is_python_with_what_it_needs(exported: Path) -> None:
         ("a", {}, False),
     ):
         assert _holds(condition.body, said, value) is holds
+
+
+def test_a_name_that_a_predicate_has_anyway_is_not_given_again() -> None:
+    """The export gives what is asked for several times a name in front."""
+    lines = ["value = value_of(message)", "if value:", "    return True", "return len(text_of(message)) > 2"]
+    code = "def is_it(message):\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+    condition = edited_condition("is_it", code, "")
+    assert condition is not None
+    assert "value =" not in condition.body
+    assert [_holds(condition.body, text, value) for text, value in (("a", 1), ("a", 0), ("abc", 0))] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_what_it_asks_for_elsewhere_is_not_guessed(exported: Path) -> None:
