@@ -45,10 +45,6 @@ from studio.ui.window.workflow_page import WorkflowPage
 _COUNTS_MS = 150
 
 
-_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
-"""Marks that turn the direction of what follows, the name of the program too."""
-
-
 class MainWindow(QMainWindow):
     """One window with documents as tabs."""
 
@@ -308,7 +304,7 @@ class MainWindow(QMainWindow):
         if page is None:
             return tr("Superstep Studio")
         mark = " •" if page.workspace.document.dirty else ""
-        return f"{short(page.title.translate(_TURNING), 80)}{mark} — {tr('Superstep Studio')}"
+        return f"{short(page.title, 80)}{mark} — {tr('Superstep Studio')}"
 
     def _count_tabs(self, workspace: Workspace | None) -> None:
         self.sides.bottom.set_count("problems", len(workspace.problems.problems) if workspace else 0)

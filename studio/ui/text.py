@@ -15,9 +15,15 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("studio", text)
 
 
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Marks that turn the direction of what follows them, the rest of a sentence too."""
+
+
 def one_line(text: str) -> str:
-    """A name as it stands in a row: it may have line breaks and tabs in it."""
-    return _BREAKS.sub(" ", text) if _BREAKS.search(text) else text
+    """A name as it stands in a row or sentence: it may have line breaks, tabs and marks of direction in it."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _BREAKS.sub(" ", text.translate(_TURNING))
 
 
 def tip(text: str) -> str:

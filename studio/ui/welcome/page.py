@@ -22,6 +22,7 @@ from studio.ui.welcome.templates import templates
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import IconLabel, Label, Prose
 from studio.ui.widgets.segments import SegmentedControl
+from studio.ui.widgets.sources import short
 from studio.ui.window.document_tabs import DocumentPage
 
 _SHOWN_RECENT = 8
@@ -302,8 +303,8 @@ def _recovery_text(found: Recovery) -> str:
     day, clock = when_text(found.changed, time.time()), time.strftime("%H:%M", time.localtime(found.changed))
     when = day if day == clock else f"{day} {clock}"
     if found.path is None:
-        return tr("{name}, never saved, last changed {when}.").format(name=found.name, when=when)
-    return tr("{name}, changed after the last save, {when}.").format(name=found.name, when=when)
+        return tr("{name}, never saved, last changed {when}.").format(name=short(found.name), when=when)
+    return tr("{name}, changed after the last save, {when}.").format(name=short(found.name), when=when)
 
 
 def _scrolled(widget: QWidget, width: int | None) -> QScrollArea:

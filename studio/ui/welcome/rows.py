@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from studio.settings.recent import RecentFile
-from studio.ui.text import tip, tr
+from studio.ui.text import one_line, tip, tr
 from studio.ui.theme import Theme
 
 
@@ -101,7 +101,7 @@ class RecentRow(_Row):
     """Name and folder, time of the last opening; a file that is gone says so."""
 
     def __init__(self, theme: Theme, file: RecentFile, parent: QWidget | None = None) -> None:
-        super().__init__(theme, file.name or Path(file.path).name, parent)
+        super().__init__(theme, one_line(file.name) or Path(file.path).name, parent)
         self.file = file
         self._there = file.exists
         self.setToolTip(tip(str(file.path)))

@@ -27,6 +27,7 @@ from studio.ui.dialogs.file_dialogs import SUFFIX, choose_bundle, choose_target,
 from studio.ui.dialogs.messages import Choice, ask, problem_text, show_problem
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.sources import short
 from studio.ui.window.disk_changes import DiskChanges
 from studio.ui.window.document_tabs import DocumentTabs
 from studio.ui.window.file_names import file_name, first_name
@@ -271,7 +272,7 @@ class FileFlows(QObject):
         ask(
             self._theme,
             self._window,
-            tr("Save the changes to {name}?").format(name=page.title),
+            tr("Save the changes to {name}?").format(name=short(page.title)),
             tr("Without saving, the changes since the last save are lost."),
             (
                 Choice(tr("Save"), partial(self.save, page, partial(self._close, page, then)), default=True),

@@ -105,6 +105,7 @@ def test_what_people_write_is_shown_letter_by_letter_and_cut(theme: Theme, qtbot
     assert tip("a <b>x</b> & y") == '<p style="white-space:pre-wrap">a &lt;b&gt;x&lt;/b&gt; &amp; y</p>'
     assert tip("R&D") == "R&D"
     assert one_line("a \r\n b\tc  d") == "a b c  d"
+    assert one_line("\u202eabc\u2067 é") == "abc é"
     assert short("line\n" * 20, 12) == "line line l…"
     long, edge = ChipText(theme, "x" * 300), ChipText(theme, "x" * LONGEST)
     assert long.width < edge.width * 1.05
