@@ -85,7 +85,7 @@ class InspectorPanel(Panel):
         if workspace is not None and key != self._key:
             page = self._next = page_in_pieces(self.theme, workspace, key)
         if page is None:
-            self._show()
+            self._show(key)
         else:
             self._making.add(self._made(page, key))
 
@@ -105,14 +105,15 @@ class InspectorPanel(Panel):
         if page is not None:
             page.deleteLater()
 
-    def _show(self) -> None:
+    def _show(self, key: tuple[str, ...] = ()) -> None:
+        """Shows what is selected; ``key``: the page for it, if that is known."""
         self._later.stop()
         self._stop_making()
         if self.workspace is None:
             self._replace(None)
             self._key = ()
             return
-        key = page_key(self.workspace)
+        key = key or page_key(self.workspace)
         if key != self._key or self._page is None:
             self._key = key
             self._replace(page_for(self.theme, self.workspace, key))

@@ -76,11 +76,19 @@ class Items:
 
     def __init__(self, workspace: Workspace, where: str, ids: Sequence[str]) -> None:
         self.workspace, self.where, self.ids = workspace, where, tuple(ids)
+        self._there: object = None
+        """The items of the document that the following are about: everything can be selected at once."""
+        self._items: list[object] = []
+        self._values: dict[str, object] = {}
 
     def items(self) -> list[object]:
         """The items as they are now. Raises ``KeyError`` when one is gone."""
-        there = by_id(getattr(self.workspace.document.workflow, self.where))
-        return [there[i] for i in self.ids]
+        there = getattr(self.workspace.document.workflow, self.where)
+        if there is not self._there:
+            found = by_id(there)
+            self._items, self._values = [found[i] for i in self.ids], {}
+            self._there = there
+        return self._items
 
     @property
     def kind(self) -> str:
@@ -90,8 +98,11 @@ class Items:
 
     def read(self, field: str) -> object:
         items = self.items()
-        first = value_at(items[0], field)
-        return first if all(value_at(item, field) == first for item in items) else MIXED
+        if field not in self._values:
+            first = value_at(items[0], field)
+            alike = all(value_at(item, field) == first for item in items)
+            self._values[field] = first if alike else MIXED
+        return self._values[field]
 
     def write(self, field: str, value: object) -> None:
         if self.read(field) == value:
