@@ -33,7 +33,7 @@ from studio.ui.window.field_keys import FieldKeys
 from studio.ui.window.file_flows import FileFlows, OpensWorkspaces
 from studio.ui.window.functions import functions
 from studio.ui.window.late_menus import late_menus
-from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, begin_small, has_room
+from studio.ui.window.layouts import DEFAULT_SIZE, LEAST_SIZE, fit_screen, has_room
 from studio.ui.window.pages import Pages
 from studio.ui.window.palettes import Palettes
 from studio.ui.window.run_following import RunFollowing
@@ -199,8 +199,7 @@ class MainWindow(QMainWindow):
         """Shows the window with the files named at the start, else (with ``reopen``) the tabs of the last session, else
         the welcome page; this one also if there is unsaved work to recover, but behind a file that was named."""
         named, small = bool(files), not self._memory.geometry and not has_room(self)
-        if small:
-            begin_small(self)
+        fit_screen(self)
         if not files and reopen and self.preferences.reopen_last:
             files = [p for p in map(Path, recent.last_session()) if p.is_file()]
         self.refresh_profiles()

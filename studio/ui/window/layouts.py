@@ -216,11 +216,11 @@ _FRAME = QSize(16, 48)
 """What a window manager adds around a window, at most."""
 
 
-def begin_small(window: QMainWindow) -> None:
-    """Takes the size of a small screen before anything is laid out, so that it is laid out as for a small window."""
+def fit_screen(window: QMainWindow) -> None:
+    """A window is never larger than its screen: before anything is laid out, so that it is laid out for its size."""
     free = window.screen().availableSize()
     window.setMinimumSize(LEAST_SIZE.boundedTo(free - _FRAME))
-    window.resize(DEFAULT_SIZE.boundedTo(free))
+    window.resize(window.size().boundedTo(free))
 
 
 def has_room(window: QMainWindow) -> bool:
