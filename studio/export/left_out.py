@@ -61,6 +61,7 @@ OF_THE_PROGRAM: Mapping[str, str] = {
     **{f"ImportedItem.{name}": "an entry of that report" for name in ImportedItem.model_fields},
     "Workflow.runs_on_disk": "whether this program keeps runs in a file",
     "FunctionNode.has_effects": "warnings of this program before a moment is gone on from",
+    "ToolDecl.result_schema": "the form in which a person answers for a tool",
     "ToolDecl.has_effects": "warnings of this program before a moment is gone on from",
 }
 """Field -> what it is: matters of this program alone, without a counterpart in a program that only runs."""
