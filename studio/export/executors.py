@@ -34,6 +34,9 @@ MODULES = {
 }
 """Kind of node -> module of its class."""
 
+_SHORT_SEPARATOR = 24
+"""Columns of a separator that stands in the code as it is."""
+
 _DOCS = {
     "functions": "Functions.",
     "templates": "Texts with fields.",
@@ -237,9 +240,10 @@ class _Writing:
         taken, before = f"list[{self._joined_types(node)}]", ""
         if node.merge == "texts":
             module.need(SUPPORT, "text_of")
-            separator, before = module.constant(
-                f"{self.names.variables[node.id].upper()}_SEPARATOR", node.separator, 60
-            )
+            separator = string(node.separator)
+            if len(separator) > _SHORT_SEPARATOR:
+                name = f"{self.names.variables[node.id].upper()}_SEPARATOR"
+                separator, before = module.constant(name, node.separator, 60)
             sent = "str"
             joined = f"{separator}.join(text_of(item) for item in data)"
             lines = [f"        await ctx.send_message({joined})"]

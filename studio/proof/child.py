@@ -28,6 +28,8 @@ from typing import Any
 
 _out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
 _MOST_EVENTS = 20_000
+_MOST_RESTORED = 60
+"""Supersteps of a run that is restored: the framework copies the state of every executor after each of them."""
 
 
 def say(step: str, **more: Any) -> None:
@@ -277,6 +279,9 @@ def restored(job: dict[str, Any], whole: Run) -> None:
     if len(busy) < 2 or whole.failed:
         say("restores", skipped="failed" if whole.failed else "short")
         return
+    if len(busy) > _MOST_RESTORED:
+        say("restores", skipped="long")
+        return
     after = busy[(len(busy) - 1) // 2]
     run = Run(job)
     with own_folder(job) as folder:
@@ -293,21 +298,23 @@ async def _interrupted(job: dict[str, Any], run: Run, folder: str, after: int) -
     from agent_framework import FileCheckpointStorage
 
     class Stopping(FileCheckpointStorage):
-        """Saves the wanted checkpoint and never returns: the run cannot go on."""
+        """Saves the wanted checkpoint alone, and never returns then: the run cannot go on. All others would be work
+        that nobody looks at, which grows with the conversation."""
 
-        def __init__(self) -> None:
+        def __init__(self, wanted: int | None) -> None:
             super().__init__(folder)
+            self._wanted = wanted
             self.saved: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         async def save(self, checkpoint: Any) -> str:
-            name: str = await super().save(checkpoint)
-            if checkpoint.iteration_count == after and not self.saved.done():
-                self.saved.set_result(name)
-                await asyncio.Event().wait()
-            return name
+            if checkpoint.iteration_count != self._wanted or self.saved.done():
+                return str(checkpoint.checkpoint_id)
+            self.saved.set_result(await super().save(checkpoint))
+            await asyncio.Event().wait()
+            return self.saved.result()
 
     module = sys.modules[job["module"]]
-    storage, told = Stopping(), _Warnings()
+    storage, told = Stopping(after), _Warnings()
     logging.getLogger("agent_framework").addHandler(told)
     first = module.build(storage=storage)
     task = asyncio.ensure_future(run.run(first, message=job["input"]))
@@ -322,7 +329,7 @@ async def _interrupted(job: dict[str, Any], run: Run, folder: str, after: int) -
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await closed(job, first)
-    again = module.build(storage=FileCheckpointStorage(folder))
+    again = module.build(storage=Stopping(None))
     try:
         await run.run(again, checkpoint_id=storage.saved.result())
     finally:

@@ -20,11 +20,12 @@ from studio.proof.expected import Sample, outcome_of
 from studio.proof.interpreters import Interpreter, NoInterpreter, find_interpreter
 from studio.proof.model import Outcome, Shape, Step, outcome_from, outcomes_differ, shape_from, shapes_differ
 from studio.proof.process import ProcessEnded, told
-from studio.proof.recorded import with_script
+from studio.proof.recorded import with_script, without_waits
 from studio.workers import UserCodeError
 
 NO_SMOKE_TEST = "The export has none."
 ONE_SUPERSTEP = "The run has one superstep only, so there is no checkpoint in the middle of it."
+TOO_LONG = "The run has more than 60 supersteps; to save and restore all that it keeps would take minutes."
 KEYS = ("compiles", "lints", "builds", "smoke", "same", "restores", "secrets")
 """The steps in order."""
 _SECONDS = 120.0
@@ -86,7 +87,7 @@ class _Proving:
         self, document: Workflow, files: Mapping[str, str], sample: Sample, folder: Path | None, on_step: OnStep
     ) -> None:
         script = sample.script
-        self._document = document if script is None else with_script(document, script)
+        self._document = without_waits(document if script is None else with_script(document, script))
         self._files = files
         self._sample = sample
         self._folder = folder
@@ -212,7 +213,7 @@ class _Proving:
     def _restored(self, line: dict[str, Any], outcome: Outcome) -> None:
         """The run that was ended at a checkpoint and continued is the run of the canvas, event by event."""
         if "skipped" in line:
-            self._end("restores", "not_run", ONE_SUPERSTEP)
+            self._end("restores", "not_run", TOO_LONG if line["skipped"] == "long" else ONE_SUPERSTEP)
             return
         difference = outcomes_differ(outcome, outcome_from(line))
         if difference is None:

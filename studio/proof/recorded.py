@@ -9,6 +9,8 @@ from studio.debugger.run_tests import RunTest
 from studio.document.model import OfflineScript, SubWorkflowNode, Workflow
 from studio.proof.expected import Sample
 
+_HARDLY_MS = 0.01
+
 
 def sample_of(run: RunTest) -> Sample:
     """The sample. Tools run on both sides again; a model that is asked more often repeats its last reply."""
@@ -34,6 +36,19 @@ def with_script(document: Workflow, script: OfflineScript) -> Workflow:
         nodes.append(node)
     given = document.offline.model_copy(update={"nodes": {**document.offline.nodes, **script.nodes}})
     return document.model_copy(update={"nodes": tuple(nodes), "offline": given})
+
+
+def without_waits(document: Workflow) -> Workflow:
+    """The document with a model that answers at once, still in pieces: how fast it speaks is not compared, and two
+    hundred agents that speak like people take minutes."""
+    nodes = [
+        node.model_copy(update={"embedded": without_waits(node.embedded)})
+        if isinstance(node, SubWorkflowNode) and node.embedded is not None
+        else node
+        for node in document.nodes
+    ]
+    offline = document.offline.model_copy(update={"delay_ms": _HARDLY_MS})
+    return document.model_copy(update={"nodes": tuple(nodes), "offline": offline})
 
 
 def _entries(replies: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -11,13 +11,14 @@ from typing import Any
 
 from studio.agents.offline import serve
 from studio.assembly import ServiceSource, served_model
-from studio.document.model import OfflineScript, Workflow
+from studio.document.model import Workflow
 from studio.export import export_project
 from studio.files import write_project
 from studio.proof.expected import Sample, offline_source, outcome_of
 from studio.proof.model import Outcome, Shape, outcome_from, outcomes_differ, shape_from, shapes_differ
 from studio.proof.process import told
 from studio.proof.proving import module_of
+from studio.proof.recorded import without_waits
 
 _BATCH = 40
 
@@ -72,7 +73,7 @@ class _Batch:
             return await _compared(jobs, self.expected)
 
     async def _job(self, name: str, flow: Workflow, servers: AsyncExitStack) -> dict[str, Any]:
-        flow = flow.model_copy(update={"offline": _quick(flow.offline)})
+        flow = without_waits(flow)
         sample = self.samples.get(name) or Sample(flow.sample_input or "Hello there")
         shape, outcome, answers = await outcome_of(flow, sample, source=self.source)
         package = f"flow_{len(self.expected)}"
@@ -94,11 +95,6 @@ class _Batch:
                 "OPENAI_CHAT_MODEL": "offline",
             },
         }
-
-
-def _quick(script: OfflineScript) -> OfflineScript:
-    """Still in pieces, but with hardly a wait between them."""
-    return script.model_copy(update={"delay_ms": min(script.delay_ms, 0.01)})
 
 
 async def _compared(

@@ -14,7 +14,7 @@ from studio.export import export_project
 from studio.proof import Proof, Sample, Step, prove
 from studio.proof.interpreters import NoInterpreter, find_interpreter
 from studio.proof.model import Outcome, Shape, outcomes_differ, shapes_differ
-from studio.proof.proving import ONE_SUPERSTEP
+from studio.proof.proving import ONE_SUPERSTEP, TOO_LONG
 from studio.proof.words import line
 
 from tests.assembly.running import script
@@ -118,6 +118,9 @@ async def test_with_one_superstep_nothing_is_restored_and_that_is_said() -> None
     proof = await prove(one, export_project(one))
     assert proof.proven
     assert line(proof.steps[5]) == f"not run Restores a checkpoint: {ONE_SUPERSTEP}"
+    for detail, proven in ((TOO_LONG, True), ("A step before this one did not pass.", False)):
+        steps = (*proof.steps[:5], Step("restores", "not_run", detail), proof.steps[6])
+        assert Proof(steps, 1.0).proven is proven
 
 
 async def test_code_that_is_no_python_and_a_key_in_a_file() -> None:
