@@ -61,11 +61,9 @@ class Proof:
 
 
 def _has_none(step: Step) -> bool:
-    """Whether a step was not run because there is nothing that it could look at."""
-    return step.state == "not_run" and (step.key, step.detail) in (
-        ("smoke", NO_SMOKE_TEST),
-        ("restores", ONE_SUPERSTEP),
-    )
+    """Whether a step was not run because there is nothing that it could look at, or too much."""
+    reasons = (("smoke", NO_SMOKE_TEST), ("restores", ONE_SUPERSTEP), ("restores", TOO_LONG))
+    return step.state == "not_run" and (step.key, step.detail) in reasons
 
 
 async def prove(
