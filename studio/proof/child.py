@@ -295,26 +295,8 @@ def restored(job: dict[str, Any], whole: Run) -> None:
 
 async def _interrupted(job: dict[str, Any], run: Run, folder: str, after: int) -> None:
     """Runs as far as the checkpoint after a superstep, then from it."""
-    from agent_framework import FileCheckpointStorage
-
-    class Stopping(FileCheckpointStorage):
-        """Saves the wanted checkpoint alone, and never returns then: the run cannot go on. All others would be work
-        that nobody looks at, which grows with the conversation."""
-
-        def __init__(self, wanted: int | None) -> None:
-            super().__init__(folder)
-            self._wanted = wanted
-            self.saved: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-        async def save(self, checkpoint: Any) -> str:
-            if checkpoint.iteration_count != self._wanted or self.saved.done():
-                return str(checkpoint.checkpoint_id)
-            self.saved.set_result(await super().save(checkpoint))
-            await asyncio.Event().wait()
-            return self.saved.result()
-
     module = sys.modules[job["module"]]
-    storage, told = Stopping(after), _Warnings()
+    storage, told = _stopping(folder, after), _Warnings()
     logging.getLogger("agent_framework").addHandler(told)
     first = module.build(storage=storage)
     task = asyncio.ensure_future(run.run(first, message=job["input"]))
@@ -329,11 +311,31 @@ async def _interrupted(job: dict[str, Any], run: Run, folder: str, after: int) -
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await closed(job, first)
-    again = module.build(storage=Stopping(None))
+    again = module.build(storage=_stopping(folder, None))
     try:
         await run.run(again, checkpoint_id=storage.saved.result())
     finally:
         await closed(job, again)
+
+
+def _stopping(folder: str, wanted: int | None) -> Any:
+    """A storage that saves the checkpoint after the wanted superstep alone, and never returns then: the run cannot go
+    on. All others would be work that nobody looks at, which grows with the conversation."""
+    from agent_framework import FileCheckpointStorage
+
+    class Stopping(FileCheckpointStorage):
+        def __init__(self) -> None:
+            super().__init__(folder)
+            self.saved: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def save(self, checkpoint: Any) -> str:
+            if checkpoint.iteration_count != wanted or self.saved.done():
+                return str(checkpoint.checkpoint_id)
+            self.saved.set_result(await super().save(checkpoint))
+            await asyncio.Event().wait()
+            return self.saved.result()
+
+    return Stopping()
 
 
 class NotSaved(Exception):
