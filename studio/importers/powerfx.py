@@ -129,7 +129,9 @@ class _Parser:
         sign = self._take(*_COMPARE)
         if sign is None:
             return left
-        right = self._joined()
+        return self._comparison(left, sign, self._joined())
+
+    def _comparison(self, left: str, sign: str, right: str) -> str:
         return f"{left} {_COMPARE[sign]} {right}"
 
     def _joined(self) -> str:
@@ -306,12 +308,7 @@ class _ValueParser(_Parser):
         self._calls |= {name: _one(_CALLS[name](["joined({0})"])) for name in ("Upper", "Lower", "Trim", "Len")}
         self._calls |= {"CountRows": _one("len({0} or ())"), "First": _one("at({0}, 0)"), "Last": _one("at({0}, -1)")}
 
-    def _compared(self) -> str:
-        left = self._joined()
-        sign = self._take(*_COMPARE)
-        if sign is None:
-            return left
-        right = self._joined()
+    def _comparison(self, left: str, sign: str, right: str) -> str:
         if sign in ("=", "<>"):
             return f"({left} {_COMPARE[sign]} {right})"
         return f"(number({left}) {_COMPARE[sign]} number({right}))"

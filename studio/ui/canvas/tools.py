@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QEnterEvent,
     QFontMetrics,
     QHideEvent,
     QMouseEvent,
@@ -151,6 +150,7 @@ class Minimap(FloatingBox):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.setAccessibleName(tr("Minimap"))
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self._faint = False
         self.fit_into(0)
         self._rects: dict[str, QRectF] = {}
@@ -183,14 +183,6 @@ class Minimap(FloatingBox):
     @property
     def opacity(self) -> float:
         return self.FAINT if self._faint and not self.underMouse() else 1.0
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
 
     def show_world(self, rects: Mapping[str, QRectF]) -> None:
         """Where everything is, by id, in scene coordinates."""
