@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QTextCursor
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import focus_ring
+from studio.ui.widgets.buttons import Button, focus_ring
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.highlight import FieldHighlighter
+from studio.ui.widgets.long_text import LongText
+from studio.ui.widgets.positions import type_over
 from studio.ui.widgets.style import sheet
-from studio.ui.widgets.text_fields import TextBox, changed_span
+from studio.ui.widgets.text_fields import LONG, TextBox
 
 Language = Literal["", "python", "json"]
 _UNLIMITED = 10_000
@@ -53,17 +56,10 @@ class ExpandedText(QDialog):
         self.setStyleSheet(sheet(theme))
         self.resize(760, 560)
         self._field = field
-        self.editor = CodeEditor(theme, language, lines=3) if language else TextBox(theme, lines=3, line_height=18)
-        if not language:
-            FieldHighlighter(self.editor.document(), theme, brackets=True)
+        self.editor = LongText(theme) if len(field.value) > LONG else self._make_editor(theme, language)
         self.editor.setAccessibleName(title)
-        self.editor.setMinimumHeight(0)
-        self.editor.setMaximumHeight(_UNLIMITED)
-        self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.editor.fills = True
-        self.editor.completion = field.completion.copy_for(self.editor) if field.completion is not None else None
         self.editor.show_value(field.value)
-        self.editor.set_read_only(field.isReadOnly())
+        self.editor.set_read_only(field.locked)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.addWidget(self.editor)
@@ -77,6 +73,18 @@ class ExpandedText(QDialog):
     def sizeHint(self) -> QSize:
         return QSize(760, 560)
 
+    def _make_editor(self, theme: Theme, language: Language) -> TextBox:
+        editor = CodeEditor(theme, language, lines=3) if language else TextBox(theme, lines=3, line_height=18)
+        if not language:
+            FieldHighlighter(editor.document(), theme, brackets=True)
+        editor.setMinimumHeight(0)
+        editor.setMaximumHeight(_UNLIMITED)
+        editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        editor.fills = True
+        completion = self._field.completion
+        editor.completion = completion.copy_for(editor) if completion is not None else None
+        return editor
+
     def _on_editor_edited(self, text: object) -> None:
         type_into(self._field, str(text))
 
@@ -88,21 +96,41 @@ class ExpandedText(QDialog):
 def type_into(field: TextBox, text: str) -> None:
     """Replaces what differs, as if it were typed: the field tells of it and can undo it."""
     now = field.toPlainText()
-    if text != now:
-        start, end_now, end_text = changed_span(now, text)
-        cursor = QTextCursor(field.document())
-        cursor.setPosition(start)
-        cursor.setPosition(end_now, QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(text[start:end_text])
+    if field.excerpts and max(len(text), len(now)) > LONG:
+        if text != now:
+            field.replace(text)
+    elif text != now:
+        type_over(field.document(), now, text)
 
 
 def add_expand(theme: Theme, field: Field, editor: TextBox, title: str, language: Language = "") -> ExpandButton:
     """Gives a field the button."""
     button = ExpandButton(theme, title, field)
-    button.clicked.connect(partial(_open, theme, editor, title, language))
+    open_all = partial(_open, theme, editor, title, language)
+    button.clicked.connect(open_all)
     field.add_button(button)
+    editor.excerpts = True
+    editor.whole_requested.connect(open_all)
+    editor.excerpted.connect(partial(_tell_excerpt, field, editor, open_all))
     return button
 
 
 def _open(theme: Theme, editor: TextBox, title: str, language: Language) -> None:
     ExpandedText(theme, editor, title, language, editor.window()).show()
+
+
+def _tell_excerpt(field: Field, editor: TextBox, open_all: Callable[[], None], excerpted: bool) -> None:
+    """Below the beginning of a long text: how long it is, and the way to all of it."""
+    link = field.findChild(Button, "whole_text")
+    if link is None:
+        link = Button(field.theme, "", kind="link", parent=field)
+        link.setObjectName("whole_text")
+        link.clicked.connect(open_all)
+        layout = field.layout()
+        assert layout is not None
+        layout.addWidget(link)
+        layout.setAlignment(link, Qt.AlignmentFlag.AlignLeft)
+    words = tr("The beginning of {count} characters: open all…").format(count=f"{len(editor.value):,}")
+    link.setText(words)
+    link.setAccessibleName(words)
+    link.setVisible(excerpted)

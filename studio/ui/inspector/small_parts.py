@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -15,10 +16,12 @@ from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
 
+_WIDE = re.compile("[\u2e81-\U0010ffff]+")
+
 
 def estimate(text: str) -> int:
     """Tokens of a text, roughly: four characters of Latin text each, one of a wide character."""
-    wide = sum(ord(c) > 0x2E80 for c in text)
+    wide = 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
     return math.ceil((len(text) - wide) / 4) + wide
 
 

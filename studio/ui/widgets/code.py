@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from studio.ui.theme import Theme
 from studio.ui.widgets.highlight import CodeHighlighter
 from studio.ui.widgets.polish import repolish
+from studio.ui.widgets.positions import until
 from studio.ui.widgets.text_fields import TextBox
 
 
@@ -78,7 +79,7 @@ class CodeEditor(TextBox):
 
     def _break_line(self) -> None:
         cursor = self.textCursor()
-        line = cursor.block().text()[: cursor.positionInBlock()]
+        line = until(cursor.block().text(), cursor.positionInBlock())
         indent = line[: len(line) - len(line.lstrip(" "))]
         if line.rstrip().endswith((":", "{", "[", "(")):
             indent += "    "

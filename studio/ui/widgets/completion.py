@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QTextEdit
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
+from studio.ui.widgets.positions import until
 
 MOST_SHOWN = 8
 
@@ -98,9 +99,9 @@ class Completion(QObject):
 
     def _before(self) -> str:
         if isinstance(self._editor, QLineEdit):
-            return self._editor.text()[: self._editor.cursorPosition()]
+            return until(self._editor.text(), self._editor.cursorPosition())
         cursor = self._editor.textCursor()
-        return cursor.block().text()[: cursor.positionInBlock()]
+        return until(cursor.block().text(), cursor.positionInBlock())
 
     def _show(self, offer: Offer) -> None:
         if self._list is None:
@@ -150,7 +151,8 @@ class Completion(QObject):
             return
         cursor = self._editor.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(offer.typed))
-        rest = cursor.block().text()[self._editor.textCursor().positionInBlock() :]
+        line = cursor.block().text()
+        rest = line[len(until(line, self._editor.textCursor().positionInBlock())) :]
         cursor.insertText(word + ("" if rest.startswith(offer.after) else offer.after))
         self._editor.setTextCursor(cursor)
 

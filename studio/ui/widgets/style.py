@@ -25,11 +25,11 @@ QLineEdit[bad="true"] { margin: 0; border: 2px solid @fail; border-radius: 6px; 
 QLineEdit:disabled, QLineEdit:read-only { color: @text2; background: @alt; border-color: @border; }
 QLineEdit[bare="true"] { margin: 0; border: none; background: transparent; padding: 0; min-height: @len-20;
   max-height: @len-20; }
-QTextEdit { margin: 1px; border: 1px solid @ctl; border-radius: 5px; background: @surface; color: @text;
+QTextEdit, QPlainTextEdit { margin: 1px; border: 1px solid @ctl; border-radius: 5px; background: @surface; color: @text;
   padding: 3px 5px; selection-background-color: @sel-line; selection-color: @text; }
-QTextEdit:focus { margin: 0; border: 2px solid @accent; border-radius: 6px; }
+QTextEdit:focus, QPlainTextEdit:focus { margin: 0; border: 2px solid @accent; border-radius: 6px; }
 QTextEdit[bad="true"] { margin: 0; border: 2px solid @fail; border-radius: 6px; }
-QTextEdit[read="true"] { background: @surface; border-color: @border; color: @text2; }
+QTextEdit[read="true"], QPlainTextEdit[read="true"] { background: @surface; border-color: @border; color: @text2; }
 QTextEdit[code="true"] { background: @canvas; font-family: "JetBrains Mono", "DejaVu Sans Mono";
   font-size: @size-code-small; }
 QScrollArea { background: transparent; border: none; }

@@ -6,12 +6,11 @@ to undo it emits ``undo_requested``: the document's undo comes next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -24,9 +23,14 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QTextEdit, QWidget
 from studio.ui.theme import Theme
 from studio.ui.widgets.completion import Completion
 from studio.ui.widgets.polish import repolish
+from studio.ui.widgets.positions import type_over, until
 
 MAX_LINES = 12
 """A text box grows to this many lines, then it scrolls."""
+LONG = 40_000
+"""A text of more characters is not put into a form: Qt lays out and colours all of it, 2 MB in seconds."""
+EXCERPT = 4_000
+"""So many characters of a long text are shown in its place."""
 
 
 class LineField(QLineEdit):
@@ -103,6 +107,10 @@ class TextBox(QTextEdit):
     left = Signal()
     undo_requested = Signal()
     redo_requested = Signal()
+    excerpted = Signal(bool)
+    """It shows the beginning of a long text now, or no longer."""
+    whole_requested = Signal()
+    """Somebody wants to read or edit all of a long text."""
 
     def __init__(
         self,
@@ -122,6 +130,10 @@ class TextBox(QTextEdit):
         self.max_lines = MAX_LINES
         self.fills = False
         """It has the height that its layout gives, not that of its text."""
+        self.excerpts = False
+        """Of a text over :data:`LONG` it shows the beginning only, which cannot be edited there."""
+        self._whole: str | None = None
+        self.locked = False
         self.completion: Completion | None = None
         self.setAcceptRichText(False)
         self.setPlaceholderText(placeholder)
@@ -157,6 +169,15 @@ class TextBox(QTextEdit):
         """The text."""
         return self.toPlainText()
 
+    def toPlainText(self) -> str:
+        """All of the text, also where an excerpt of it is shown."""
+        return super().toPlainText() if self._whole is None else self._whole
+
+    def replace(self, text: str) -> None:
+        """Puts another text in place of a long one, or a long one in place of another, and tells of it."""
+        self.show_value(text)
+        self.edited.emit(text)
+
     def show_value(self, value: object) -> None:
         """Shows a text. Only what differs is replaced, so the cursor and the scroll position stay."""
         text = "" if value is None else str(value)
@@ -164,18 +185,17 @@ class TextBox(QTextEdit):
         if text == now:
             self._known = now
             return
-        start, end_now, end_text = changed_span(now, text)
-        at = self.textCursor().position()
-        if at >= end_now and at > start:
-            at += end_text - end_now
-        self._showing = True
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(start)
-        cursor.setPosition(end_now, QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(text[start:end_text])
-        self.document().clearUndoRedoStacks()
+        if (self.excerpts and len(text) > LONG) or self._whole is not None:
+            self._show_excerpt(text)
+            return
         mine = self.textCursor()
-        mine.setPosition(max(0, min(at, len(text))))
+        at = mine.position()
+        self._showing = True
+        start, end, moved = type_over(self.document(), now, text)
+        self.document().clearUndoRedoStacks()
+        if at >= end and at > start:
+            at += moved
+        mine.setPosition(max(0, min(at, self.document().characterCount() - 1)))
         self.setTextCursor(mine)
         self._showing = False
         self._known = self.toPlainText()
@@ -187,8 +207,47 @@ class TextBox(QTextEdit):
 
     def set_read_only(self, read_only: bool) -> None:
         """Shows text that cannot be changed; it can still be copied."""
+        self.locked = read_only
+        read_only = read_only or self._whole is not None
         self.setReadOnly(read_only)
         repolish(self, "read", read_only)
+
+    def _show_excerpt(self, text: str) -> None:
+        """Shows the beginning of a long text, or all of one that is no longer long."""
+        self._whole = text if len(text) > LONG else None
+        self._known = text
+        self._showing = True
+        self.setPlainText(text[:EXCERPT] + "…" if self._whole is not None else text)
+        self._format_blocks()
+        self._showing = False
+        self.setReadOnly(self.locked or self._whole is not None)
+        repolish(self, "read", self.isReadOnly())
+        self._fit()
+        self.excerpted.emit(self._whole is not None)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """What makes the text a long one goes to the document at once, without a layout of all of it."""
+        text, cursor = source.text(), self.textCursor()
+        now = self.toPlainText()
+        if not self.excerpts or len(now) + len(text) <= LONG:
+            super().insertFromMimeData(source)
+        elif not self.isReadOnly():
+            before, after = until(now, cursor.selectionStart()), now[len(until(now, cursor.selectionEnd())) :]
+            self.replace(before + text.replace("\r\n", "\n") + after)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Everything of an excerpt is everything of its text."""
+        cursor = self.textCursor()
+        if self._whole is not None and cursor.selectionEnd() - cursor.selectionStart() > EXCERPT:
+            whole = QMimeData()
+            whole.setText(self._whole)
+            return whole
+        return super().createMimeDataFromSelection()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self._whole is not None:
+            self.whole_requested.emit()
+        super().mouseDoubleClickEvent(event)
 
     def focusNextPrevChild(self, following: bool) -> bool:
         if following and self.completion is not None and self.completion.takes_tab():
@@ -198,7 +257,9 @@ class TextBox(QTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.completion is not None and self.completion.takes(event):
             return
-        if event.matches(QKeySequence.StandardKey.Undo):
+        if self._whole is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.whole_requested.emit()
+        elif event.matches(QKeySequence.StandardKey.Undo):
             if self.document().isUndoAvailable():
                 self.undo()
             else:
@@ -255,24 +316,3 @@ class TextBox(QTextEdit):
         height = shown * self._line_height + 6 + 10
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
-
-
-def changed_span(old: str, new: str) -> tuple[int, int, int]:
-    """The part that differs: start, its end in ``old``, its end in ``new``."""
-    most = min(len(old), len(new))
-    start = _longest(most, lambda low, high: old[low:high] == new[low:high])
-    at, to = len(old), len(new)
-    tail = _longest(most - start, lambda low, high: old[at - high : at - low] == new[to - high : to - low])
-    return start, at - tail, to - tail
-
-
-def _longest(most: int, alike: Callable[[int, int], bool]) -> int:
-    """How far two texts are alike, in halves: comparing slices is a hundred times faster than characters."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if alike(low, middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low

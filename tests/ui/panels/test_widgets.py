@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from studio.ui.paint.chips import LONGEST, ChipText
@@ -13,11 +14,12 @@ from studio.ui.widgets.buttons import ComboBox
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
+from studio.ui.widgets.positions import changed_span, until
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.sources import counted, short, tokens_words
 from studio.ui.widgets.style import sheet
-from studio.ui.widgets.text_fields import TextBox, changed_span
+from studio.ui.widgets.text_fields import EXCERPT, LONG, TextBox
 
 
 def test_the_sheet_has_no_marks_left(theme: Theme) -> None:
@@ -28,6 +30,42 @@ def test_what_differs() -> None:
     assert changed_span("one two", "one new two") == (4, 4, 8)
     assert changed_span("aaa", "aa") == (2, 3, 2)
     assert changed_span("", "x") == (0, 0, 1)
+
+
+def test_what_follows_an_emoji_is_replaced_where_it_stands(theme: Theme, qtbot: QtBot) -> None:
+    box = TextBox(theme)
+    qtbot.addWidget(box)
+    box.show_value("\U0001f600\U0001f600 one two")
+    box.moveCursor(QTextCursor.MoveOperation.End)
+    box.show_value("\U0001f600\U0001f600 one new two")
+    assert box.value == "\U0001f600\U0001f600 one new two"
+    assert box.textCursor().atEnd()
+    assert until("\U0001f600ab", 3) == "\U0001f600a"
+
+
+def test_of_a_long_text_the_beginning_is_laid_out_and_all_of_it_is_kept(theme: Theme, qtbot: QtBot) -> None:
+    box = TextBox(theme)
+    qtbot.addWidget(box)
+    box.excerpts = True
+    told: list[object] = []
+    box.edited.connect(told.append)
+    text = "one line of words\n" * (LONG // 10)
+    box.show_value(text)
+    assert box.document().characterCount() < EXCERPT + 10
+    assert box.value == box.toPlainText() == text
+    qtbot.keyClicks(box, "x")
+    assert box.value == text, "nothing can be typed into a part of a text"
+    box.selectAll()
+    assert box.createMimeDataFromSelection().text() == text
+    box.show_value("short")
+    qtbot.keyClicks(box, "x")
+    assert box.value == "xshort"
+    pasted = QMimeData()
+    pasted.setText(text)
+    box.moveCursor(QTextCursor.MoveOperation.End)
+    box.insertFromMimeData(pasted)
+    assert box.value == "xshort" + text
+    assert told == ["xshort", "xshort" + text]
 
 
 def test_a_text_box_grows_and_then_scrolls(theme: Theme, qtbot: QtBot) -> None:
