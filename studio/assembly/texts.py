@@ -66,7 +66,8 @@ def is_messages(data: object) -> TypeGuard[Sequence[Message]]:
 
 
 def part_text(part: object) -> str:
-    """One part of a message: a text itself, a call as ``name(arguments)``, a result as its value."""
+    """One part of a message: a text itself, a call as ``name(arguments)``, a result as its value, an
+    answered approval as what was said and the call."""
     match part:
         case Text(text) | Reasoning(text):
             return text
@@ -74,8 +75,11 @@ def part_text(part: object) -> str:
             return f"{part.name}({part.arguments})"
         case ToolResult():
             return value_text(part.result)
-        case ApprovalRequest() | ApprovalResponse():
+        case ApprovalRequest():
             return part_text(part.call)
+        case ApprovalResponse():
+            said = "approved" if part.approved else "refused" if part.instead is None else "changed to"
+            return f"{said} {part_text(part.instead or part.call)}"
         case ErrorPart():
             return part.message
         case Data():

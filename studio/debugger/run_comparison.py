@@ -133,9 +133,14 @@ class _Aligner:
         return count
 
     def _paired(self) -> list[tuple[StepTrace | None, StepTrace | None]]:
+        """Supersteps side by side. Two runs begin alike for as long as they did the same; behind that the longest
+        stretches with the same nodes are taken for each other."""
         rest = self._steps[0][self._common :], self._steps[1][self._common :]
+        alike = next((n for n, pair in enumerate(zip(*rest, strict=False)) if not self._did_the_same(*pair)), None)
+        begun = min(map(len, rest)) if alike is None else alike
+        pairs: list[tuple[StepTrace | None, StepTrace | None]] = [*zip(rest[0][:begun], rest[1][:begun], strict=True)]
+        rest = rest[0][begun:], rest[1][begun:]
         keys = [self._key(s, mapped=True) for s in rest[0]], [self._key(s, mapped=False) for s in rest[1]]
-        pairs: list[tuple[StepTrace | None, StepTrace | None]] = []
         for tag, a0, a1, b0, b1 in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
             if tag == "equal":
                 pairs += zip(rest[0][a0:a1], rest[1][b0:b1], strict=True)
@@ -144,6 +149,13 @@ class _Aligner:
             else:
                 pairs += [(step, None) for step in rest[0][a0:a1]] + [(None, step) for step in rest[1][b0:b1]]
         return pairs
+
+    def _did_the_same(self, a: StepTrace, b: StepTrace) -> bool:
+        """Whether the same nodes were given, and said, the same in both."""
+        if self._key(a, mapped=True) != self._key(b, mapped=False) or a.answers != b.answers:
+            return False
+        left = {self._became.get(n.node, n.node): (n.given, n.reply, n.error) for n in a.nodes}
+        return left == {n.node: (n.given, n.reply, n.error) for n in b.nodes}
 
     def _alike(self, a: Sequence[StepTrace], b: Sequence[StepTrace]) -> list[tuple[StepTrace | None, StepTrace | None]]:
         """Supersteps with other sets of nodes stand side by side as long as a node is in both."""
@@ -206,7 +218,8 @@ class _Aligner:
             rows.append(answer)
         for key in dict.fromkeys((*left, *right)):
             one, other = left.get(key), right.get(key)
-            details = self._details(one, other)
+            node = (one or other or NodeTrace(key, "", 0)).node
+            details = (*_lone_answer(a, b, node), *self._details(one, other))
             kind: RowKind = "only_b" if one is None else "only_a" if other is None else "different"
             if one is not None and other is not None and not details:
                 kind = "same"
@@ -328,6 +341,14 @@ class _Routes:
             if edge in self._deciding:
                 found.setdefault(edge, []).append((target, self._words.get((edge, target), "")))
         return {edge: tuple(targets) for edge, targets in found.items()}
+
+
+def _lone_answer(a: StepTrace | None, b: StepTrace | None, node: str) -> tuple[Detail, ...]:
+    """What was answered to a node before a superstep that only one side has."""
+    if (a is None) == (b is None):
+        return ()
+    texts = [dict(step.answers).get(node, "") if step is not None else "" for step in (a, b)]
+    return (Detail("answer", *texts),) if any(texts) else ()
 
 
 def _steps(trace: Trace) -> list[StepTrace]:

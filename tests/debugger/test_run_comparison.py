@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from studio.agents.cost import Cost
-from studio.agents.messages import Usage, user
+from studio.agents.messages import ApprovalResponse, ToolCall, Usage, user
 from studio.debugger.run_comparison import Compared, Row, RunComparison, Side, compare
 from studio.debugger.traces import made
 from studio.document.model import AgentNode, DirectEdge, SwitchCase, SwitchEdge, Workflow
@@ -158,3 +158,25 @@ def test_errors_and_answers_are_compared() -> None:
     assert [(d.label, d.a, d.b) for row in found.path for d in row.details] == [
         ("answer", "yes", "no"), ("error", "broken", "lost"),
     ]  # fmt: skip
+
+
+def test_what_was_refused_first_stands_alone_behind_the_same_beginning() -> None:
+    def said(approved: bool, number: int) -> ev.RequestAnswered:
+        call = ToolCall("c", "submit", '{"n": 1}')
+        return ev.RequestAnswered(number, f"r{number}", "plan", ApprovalResponse(f"r{number}", approved, call))
+
+    asking = [("plan", "")]
+    a = happened([asking, asking, [("plan", "ok")], [("publish", "out")]], checkpoints="abcd")
+    b = happened([asking, [("plan", "ok")], [("publish", "out")]], checkpoints="wxy")
+    for events, answers in ((a, {2: False, 3: True}), (b, {2: True})):
+        for number, approved in answers.items():
+            at = next(i for i, e in enumerate(events) if isinstance(e, ev.SuperstepStarted) and e.superstep == number)
+            events.insert(at, said(approved, number))
+    found = compare(side("refused first", a), side("approved", b))
+    assert shown(found.path) == [
+        ("same", "1 Plan", "1 Plan"),
+        ("only_a", "2 Plan", None),
+        ("same", "3 Plan", "2 Plan same node, 1 superstep earlier"),
+        ("same", "4 Publish", "3 Publish same node, 1 superstep earlier"),
+    ]
+    assert [(d.label, d.a) for d in found.path[1].details] == [("answer", 'refused submit({"n": 1})')]
