@@ -34,6 +34,15 @@ def told_settings(client: ChatClient, request: ChatRequest, stream: bool) -> str
     return json.dumps(told, ensure_ascii=False, default=str)
 
 
+def read_settings(told: str) -> dict[str, Any]:
+    """What :func:`told_settings` wrote; empty for older logs, which do not say."""
+    try:
+        found = json.loads(told or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _spoken_to(client: ChatClient) -> tuple[str, Switches]:
     tell = getattr(client, "spoken_to", None)
     if tell is None and (inner := getattr(client, "inner", None)) is not None:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from studio.agents.client import ChatRequest
 from studio.agents.messages import AgentReply, Reasoning, ToolCall
 from studio.agents.redaction import SECRET, redact
+from studio.agents.told import read_settings
 from studio.agents.wire import wire_messages
 from studio.engine import events as ev
 
@@ -31,23 +32,16 @@ class ExactCall:
     @property
     def url(self) -> str:
         """Where it went; "" if the log does not say."""
-        return str(self._settings().get("url", ""))
+        return str(read_settings(self.started.settings).get("url", ""))
 
     @property
     def seconds(self) -> float | None:
         """How long it took, retries and waits included."""
         return self.finished.t - self.started.t if self.finished is not None else None
 
-    def _settings(self) -> dict[str, Any]:
-        try:
-            told = json.loads(self.started.settings or "{}")
-        except ValueError:
-            return {}
-        return told if isinstance(told, dict) else {}
-
     def request(self) -> dict[str, Any]:
         """The body that was sent. Of an older log: model and messages alone."""
-        told = self._settings()
+        told = read_settings(self.started.settings)
         request = ChatRequest(self.started.messages, str(told.get("instructions", "")))
         body = told.get("body") or {"model": self.started.model}
         return {

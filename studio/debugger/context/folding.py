@@ -20,7 +20,7 @@ from studio.agents.messages import (
     ToolResult,
 )
 from studio.assembly.texts import is_messages, value_text
-from studio.debugger.context.given import Given, first_call, given_by, next_call
+from studio.debugger.context.given import Given, first_call, given_by, instructions_in, next_call
 from studio.debugger.context.items import ContextRecord, Host, Item, Maker
 from studio.document.model import AgentNode, RunnerNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
@@ -211,7 +211,9 @@ class ContextFolder:
         record.calls_model = record.took_turn = True
         self.last_model_call[record.turn] = max(record.order, self.last_model_call.get(record.turn, 0))
         self._buffers[event.node] = []
-        record.seen.append(items)
+        told = instructions_in(event.settings)
+        first = [self._maker.item(told, role="system", origin="instructions", origin_ref="drawing")] if told else []
+        record.seen.append((*first, *items))
         self._last_call[event.invocation] = list(zip(event.messages, items, strict=True))
 
     def _model_call_finished(self, event: ev.ModelCallFinished) -> None:

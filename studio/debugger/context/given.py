@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from studio.agents.messages import AgentRequest, AgentResponse, Message
+from studio.agents.told import read_settings
 from studio.assembly.texts import is_messages, messages_of
 from studio.debugger.context.items import Host, Item, Maker, Origin
 from studio.engine.values import TurnToken
@@ -85,6 +87,13 @@ def next_call(messages: Sequence[Message], before: Sequence[tuple[Message, Item]
         else:
             items.append(_signed(message, maker) or maker.item(message, origin="tool_loop", origin_ref="this turn"))
     return tuple(items)
+
+
+@lru_cache(maxsize=256)
+def instructions_in(settings: str) -> str:
+    """The instructions that went with a model call; "" if there were none, or an older log does not say. The calls of
+    an agent share one text."""
+    return str(read_settings(settings).get("instructions") or "")
 
 
 def _signed(message: Message, maker: Maker) -> Item | None:

@@ -49,15 +49,16 @@ async def test_the_session_is_history_and_calls_of_tools_are_of_the_loop() -> No
 
     calls = {"calls": [{"id": "c1", "tool": "add", "arguments": {"a": 1}}]}
     tool = Tool("add", "Adds.", {"type": "object"}, add)
-    a = agent("writer", calls, "Three.", "Again three.", tools=(tool,))
+    a = agent("writer", calls, "Three.", "Again three.", tools=(tool,), instructions="Add up.")
     inspection = await inspected(drawn("writer"), WorkflowBuilder(a, name="t").build(), "1+2?", "Sure?")
     first = next(iter(inspection.run.records.values()))
     assert [[i.origin for i in call] for call in first.seen] == [
-        ["explicit_input"],
-        ["explicit_input", "tool_loop", "tool_loop"],
+        ["instructions", "explicit_input"],
+        ["instructions", "explicit_input", "tool_loop", "tool_loop"],
     ]
-    assert [o for *_, o in origins(inspection, "writer")] == ["history"] * 4 + ["explicit_input"]
-    assert first.seen[0][0].id == first.seen[1][0].id
+    assert origins(inspection, "writer")[0] == ("system", "Add up.", "instructions")
+    assert [o for *_, o in origins(inspection, "writer")] == ["instructions", *["history"] * 4, "explicit_input"]
+    assert first.seen[0][1].id == first.seen[1][1].id
 
 
 async def test_a_log_that_is_read_back_gives_the_same_origins_and_findings() -> None:
