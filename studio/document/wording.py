@@ -53,8 +53,8 @@ def describe_rule(rule: Rule, *, inner: bool = False, whole: bool = False) -> st
 
 
 def explain(condition: Condition | None, scope: Scope) -> str:
-    """Why a condition was true or false for a message: "score 6 is not ≥ 8"; of an expression what was measured, "not
-    value.score >= 8: value.score 6". Python: its label."""
+    """Why a condition was true or false for a message: "score 6 is not ≥ 8"; of an expression what was measured first,
+    "value.score 6: not value.score >= 8", as there may be little room. Python: its label."""
     if condition is not None and condition.kind == "expression":
         return _explain_expression(condition, scope)
     if condition is None or condition.kind != "rules" or condition.rule is None:
@@ -72,7 +72,7 @@ def _explain_expression(condition: Condition, scope: Scope) -> str:
     label = describe(condition)
     held = evaluate(condition, scope)
     words = label if held else f"not {label}"
-    return _short(f"{words}: {told}", _EXPLAINED) if told else label
+    return _short(f"{told}: {words}", _EXPLAINED) if told else label
 
 
 def _measured(value: object) -> str:

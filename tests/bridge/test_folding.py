@@ -102,7 +102,7 @@ def test_other_refusals_say_what_was_measured_too() -> None:
         views.fold(ev.MessageRouted(0.1, 2, "m1", edge, "a", target, False, reason))
     views.fold(ev.MessageRouted(0.1, 2, "m1", "typed", "a", "gone", False, "type"))
     assert [words for _, _, _, words in views.messages[0].routes] == [
-        "not value.score >= 8 and state.rounds < 2: value.score 6, state.rounds 1",
+        "value.score 6, state.rounds 1: not value.score >= 8 and state.rounds < 2",
         "false: python: return False",
         "Publish takes Review, this is an object",
         "type",

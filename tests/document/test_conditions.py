@@ -147,7 +147,7 @@ def test_patterns_do_not_hang(pattern: str) -> None:
         (
             Condition(kind="expression", expression="len(text) > 999 or value.score >= 8"),
             "len(text) > 999 or value.score >= 8",
-            "not len(text) > 999 or value.score >= 8: len(text) 19, value.score 6",
+            "len(text) 19, value.score 6: not len(text) > 999 or value.score >= 8",
         ),
         (Condition(kind="python", body="\nreturn 1"), "python: return 1", "python: return 1"),
     ],

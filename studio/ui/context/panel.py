@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -17,7 +18,7 @@ from studio.debugger.context.points_of_view import view_of
 from studio.document.lines import name_of, node_at, path_names
 from studio.ui.context.column import ContextColumn
 from studio.ui.context.facts import FactTable
-from studio.ui.context.rows import Column, explicit, hidden, implicit, in_context, linked, origin_title
+from studio.ui.context.rows import explicit, hidden, implicit, in_context, linked, origin_title, with_names
 from studio.ui.context.warning_bar import WarningBar
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -272,12 +273,15 @@ class ContextPanel(Panel):
         mine = in_context(workflow, record, self._at_call(record), self._origins)
         if other is not None:
             theirs = in_context(workflow, other, len(other.seen) - 1, self._origins)
-            self.parts[0].show_column(_named(mine, self._name(record)), linked(mine.items, theirs.items))
-            self.parts[1].show_column(_named(theirs, self._name(other)), linked(theirs.items, mine.items))
+            for part, (column, whose), beside in zip(
+                self.parts, ((mine, record), (theirs, other)), (theirs, mine), strict=False
+            ):
+                titled = replace(with_names(column, workflow, whose), title=self._name(whose))
+                part.show_column(titled, linked(column.items, beside.items))
         else:
             given = [mine, explicit(record, model.inspection.run.pending), implicit(record)]
             for part, column in zip(self.parts, [*given, hidden(model.inspection, record)], strict=True):
-                part.show_column(column, marked)
+                part.show_column(with_names(column, workflow, record), marked)
         for part in self.parts[2:]:
             part.setVisible(other is None)
         self.compare_button.setText(tr("Compare") if other is None else tr("Stop comparing"))
@@ -451,7 +455,3 @@ class ContextPanel(Panel):
 def _top(record: ContextRecord) -> str:
     """The node of the drawing that an invocation belongs to: of one inside a sub-workflow, that around it."""
     return record.inside[0] if record.inside else record.node
-
-
-def _named(column: Column, title: str) -> Column:
-    return Column(title, column.subtitle, column.groups)

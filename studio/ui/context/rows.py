@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.debugger.context.inspection import Inspection
 from studio.debugger.context.items import ContextRecord, Item
-from studio.document.lines import name_of
+from studio.document.lines import path_names
 from studio.document.model import Workflow
 from studio.ui.text import tr
 from studio.ui.widgets.sources import counted
@@ -65,7 +65,9 @@ def in_context(workflow: Workflow, record: ContextRecord, call: int, origins: Co
             runs[-1][1].append(item)
         else:
             runs.append((key, [item]))
-    groups = tuple(Group(origin_title(o), _from(workflow, o, ref), tuple(items)) for (o, ref), items in runs)
+    groups = tuple(
+        Group(origin_title(o), _from(workflow, record.inside, o, ref), tuple(items)) for (o, ref), items in runs
+    )
     subtitle = tr("What the model was sent, in this order") if record.calls_model else tr("What the node was given")
     return Column(tr("In context"), subtitle, groups)
 
@@ -83,14 +85,25 @@ def origin_title(origin: str) -> str:
     }.get(origin, tr("Other"))
 
 
-def _from(workflow: Workflow, origin: str, ref: str) -> str:
+def _from(workflow: Workflow, inside: Sequence[str], origin: str, ref: str) -> str:
     if origin == "history":
         return tr("from the session") if ref == "session" else tr("from {name}").format(name=ref)
     if origin in ("explicit_input", "implicit_conversation") and ref:
         if ref == "input":
             return tr("of the workflow")
-        return tr("from {name}").format(name=name_of(workflow, ref))
+        return tr("from {name}").format(name=path_names(workflow, inside, ref)[-1])
     return ref if origin == "provider" else ""
+
+
+def with_names(column: Column, workflow: Workflow, record: ContextRecord) -> Column:
+    """Nodes that said something, under the names that people gave them."""
+
+    def named(item: Item) -> Item:
+        inside = (*record.inside, record.node) if item.note == "inside" else record.inside
+        return replace(item, author=path_names(workflow, inside, item.author)[-1]) if item.author else item
+
+    groups = (replace(group, items=tuple(map(named, group.items))) for group in column.groups)
+    return replace(column, groups=tuple(groups))
 
 
 def explicit(record: ContextRecord, waiting: Collection[str]) -> Column:

@@ -143,7 +143,7 @@ def _add_prompt(page: NodePage) -> None:
         holder["rows"] = QWidget()
         column = QVBoxLayout(holder["rows"])
         column.setContentsMargins(0, 0, 0, 0)
-        fill_messages(page.theme, column, now.messages)
+        fill_messages(page.theme, column, now.messages, page.workspace.document.workflow)
         section.add(holder["rows"])
         section.add(note)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.agents.messages import Message, Usage
 from studio.bridge.run_views import InvocationView
 from studio.bridge.workspace import Workspace
+from studio.document.lines import name_of
+from studio.document.model import Workflow
 from studio.engine.events import ModelCallStarted
 from studio.ui.inspector.expected_prompt import sent
 from studio.ui.inspector.small_parts import Card, Facts, MessageRow, estimate, said
@@ -53,10 +56,11 @@ def usage_text(usage: Usage | None) -> str:
     )
 
 
-def fill_messages(theme: Theme, column: QVBoxLayout, messages: Sequence[Message]) -> None:
-    """A card with one row a message."""
+def fill_messages(theme: Theme, column: QVBoxLayout, messages: Sequence[Message], workflow: Workflow) -> None:
+    """A card with one row a message; nodes that said something under their names."""
     card = Card(theme)
-    for i, message in enumerate(messages):
+    named = [replace(m, author=name_of(workflow, m.author)) if m.author else m for m in messages]
+    for i, message in enumerate(named):
         card.column.addWidget(MessageRow(theme, message, line=i < len(messages) - 1, edge=8))
     holder = QWidget()
     inner = QVBoxLayout(holder)
@@ -125,7 +129,7 @@ class LastRun(Page):
         tokens = sum(estimate(said(m)) for m in messages)
         count = counted(len(messages), tr("1 message"), tr("{count} messages"))
         section.set_summary(f"{count} · {tokens_words(tokens)}")
-        fill_messages(self._theme, section.body, messages)
+        fill_messages(self._theme, section.body, messages, self._workspace.document.workflow)
         column.addWidget(section)
 
     def _add_text(self, column: QVBoxLayout, view: InvocationView) -> None:

@@ -246,7 +246,7 @@ class MessagePage(InspectorPage):
                 old.hide()
                 old.deleteLater()
         if messages:
-            fill_messages(self.theme, self._conversation.body, messages)
+            fill_messages(self.theme, self._conversation.body, messages, self.workspace.document.workflow)
         self._raw.show_value(raw(view.data))
 
 

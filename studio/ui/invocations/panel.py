@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
+from studio.document.lines import path_names
 from studio.ui.invocations.chart import InvocationChart
 from studio.ui.invocations.plan import Plan
 from studio.ui.text import tr
@@ -77,7 +77,11 @@ class InvocationsPanel(Panel):
     def show_workspace(self) -> None:
         self._known.clear()
         workspace = self.workspace
-        self.chart.plan = Plan() if workspace is None else Plan(lambda n: name_of(workspace.document.workflow, n))
+        self.chart.plan = (
+            Plan()
+            if workspace is None
+            else Plan(lambda path: path_names(workspace.document.workflow, path[:-1], path[-1])[-1])
+        )
         self.chart.chosen = None
         self.chart.fit()
         self._waiting = set(workspace.run.invocations) if workspace is not None else set()

@@ -28,9 +28,9 @@ class Row:
 
 
 class Plan:
-    """Grows with the run. ``name_of``: what people call a node of the workflow."""
+    """Grows with the run. ``name_of``: what people call the node at a path."""
 
-    def __init__(self, name_of: Callable[[str], str] = str) -> None:
+    def __init__(self, name_of: Callable[[Path], str] = lambda path: path[-1]) -> None:
         self._name_of = name_of
         self._by_path: dict[Path, Row] = {}
         self._places: dict[Path, int] = {}
@@ -70,8 +70,7 @@ class Plan:
         row = self._by_path.get(path)
         fresh = row is None
         if row is None:
-            name = self._name_of(view.node) if not view.inside else view.node
-            row = self._by_path[path] = Row(path, name)
+            row = self._by_path[path] = Row(path, self._name_of(path))
         at = (
             len(row.starts)
             if not row.starts or row.starts[-1] <= view.started

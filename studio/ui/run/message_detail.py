@@ -9,7 +9,7 @@ from studio.bridge.message_chain import MessageChain
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
 from studio.ui.run.message_model import status_of, why
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Chip, IconLabel, Label, Prose
@@ -116,7 +116,10 @@ class MessageDetail(Page):
             for one in found[:_MOST]:
                 source = source_name(workflow, one.source, one.purpose)
                 text = " ".join(one.text[:80].split()) or one.type_name
-                link = Button(self._theme, f"{source}: {text}", icon, "plain", small=True)
+                words = f"{source}: {text}"
+                link = Button(self._theme, words.replace("&", "&&"), icon, "plain", small=True)
+                link.setAccessibleName(words)
+                link.setToolTip(tip(words))
                 link.at_left = True
                 link.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
                 link.clicked.connect(lambda _checked=False, id=one.message: self.message_chosen.emit(id))

@@ -102,7 +102,8 @@ class Button(QPushButton):
         painter.setFont(self._font())
         painter.setPen(self._theme.color(token))
         baseline = (self.height() + metrics.ascent() - metrics.descent()) // 2
-        painter.drawText(QPoint(x, baseline), self.text().replace("&", ""))
+        room = self.width() - x - keys_width - (8 if self.at_left else 0)
+        painter.drawText(QPoint(x, baseline), metrics.elidedText(self._said(), Qt.TextElideMode.ElideRight, room))
         if self._keys:
             painter.setFont(self._theme.font("tiny"))
             painter.setOpacity(painter.opacity() * 0.72)
@@ -111,8 +112,12 @@ class Button(QPushButton):
     def _font(self) -> QFont:
         return self._theme.font("section") if self.kind == "primary" else self._theme.font("strong")
 
+    def _said(self) -> str:
+        """The text without the marks of access keys; ``&&`` stands for &."""
+        return self.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
+
     def _text_width(self) -> int:
-        return QFontMetrics(self._font()).horizontalAdvance(self.text().replace("&", ""))
+        return QFontMetrics(self._font()).horizontalAdvance(self._said())
 
     def _token(self) -> str:
         if self.kind == "primary":

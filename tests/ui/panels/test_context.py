@@ -22,6 +22,7 @@ from studio.engine import events as ev
 from studio.ui.context import ContextPanel
 from studio.ui.context.call_dialog import CallDialog
 from studio.ui.context.facts import FactTable
+from studio.ui.context.rows import in_context, with_names
 from studio.ui.theme import Theme
 from tests.ui.panels.fake_run import FakeRun
 
@@ -152,6 +153,13 @@ def test_a_node_of_a_sub_workflow_has_its_path_and_its_own_point_of_view(theme: 
     qtbot.addWidget(table)
     table.show_holders(workflow, [holder])
     assert (table.model.item(0, 0).text(), table.model.item(0, 3).text()) == ("Check claims › Judge", "Sub-agent")
+
+    # who said something inside has a name, too
+    said = assistant("Sound.", "judge")
+    inspection.fold(ev.NodeStarted(0, 1, "filer", "f", ("judge",), said, inside=("check",)))
+    filer = inspection.run.records["f"]
+    column = with_names(in_context(workflow, filer, 0, ()), workflow, filer)
+    assert [(g.note, [i.author for i in g.items]) for g in column.groups] == [("from Judge", ["Judge"])]
 
 
 def test_only_some_origins_and_two_beside_each_other(panel: ContextPanel) -> None:

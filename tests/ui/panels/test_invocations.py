@@ -33,17 +33,17 @@ def views(count: int, *, failed: tuple[int, ...] = (), nodes: int = 4, inner: in
 
 
 def planned(*given: InvocationView) -> Plan:
-    plan = Plan(str.upper)
+    plan = Plan(lambda path: " › ".join(path).upper())
     plan.take(given, set())
     return plan
 
 
 def test_rows_stand_below_their_parents_and_grow() -> None:
-    plan, known = Plan(str.upper), set[str]()
+    plan, known = Plan(lambda path: " › ".join(path).upper()), set[str]()
     plan.take(views(2, nodes=2, inner=2), known)
     assert [(row.path, row.name, row.depth, len(row.bars)) for row in plan.rows] == [
-        (("n0",), "N0", 0, 1), (("n0", "x0"), "x0", 1, 1), (("n0", "x1"), "x1", 1, 1),
-        (("n1",), "N1", 0, 1), (("n1", "x0"), "x0", 1, 1), (("n1", "x1"), "x1", 1, 1),
+        (("n0",), "N0", 0, 1), (("n0", "x0"), "N0 › X0", 1, 1), (("n0", "x1"), "N0 › X1", 1, 1),
+        (("n1",), "N1", 0, 1), (("n1", "x0"), "N1 › X0", 1, 1), (("n1", "x1"), "N1 › X1", 1, 1),
     ]  # fmt: skip
     plan.take([InvocationView("late", "n0", 3, 5.0, 6.0, "done")], known)
     plan.take([InvocationView("late", "n0", 3, 5.0, 6.0, "done")], known)

@@ -10,7 +10,7 @@ from studio.ui.paint.chips import LONGEST, ChipText
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import one_line, tip
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import ComboBox
+from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
@@ -89,6 +89,20 @@ def test_showing_a_value_tells_nobody(theme: Theme, qtbot: QtBot) -> None:
     box.show_value("hello")
     assert told == []
     assert not box.document().isUndoAvailable()
+
+
+def test_a_button_without_room_ends_in_dots_and_keeps_an_ampersand(theme: Theme, qtbot: QtBot) -> None:
+    link = Button(theme, "Planner: R&&D of cells above eight hours and so on", "arrow-right", "plain", small=True)
+    qtbot.addWidget(link)
+    link.at_left = True
+    link.resize(150, 24)
+    image = link.grab().toImage()
+    at_end = {image.pixel(image.width() - 3, y) for y in range(image.height())}
+    assert len(at_end) == 1, "the text stops before the edge"
+    whole, without = (Button(theme, text, "", "plain") for text in ("R&&D", "R&D"))
+    for one in (whole, without):
+        qtbot.addWidget(one)
+    assert whole.sizeHint().width() > without.sizeHint().width()
 
 
 def test_code_indents(theme: Theme, qtbot: QtBot) -> None:
