@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QSizePolicy, QVBoxLayout, QWidget
 
+from studio.ui.paint.numbers import count_text
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, focus_ring
@@ -130,7 +131,7 @@ def _tell_excerpt(field: Field, editor: TextBox, open_all: Callable[[], None], e
         assert layout is not None
         layout.addWidget(link)
         layout.setAlignment(link, Qt.AlignmentFlag.AlignLeft)
-    words = tr("The beginning of {count} characters: open all…").format(count=f"{len(editor.value):,}")
+    words = tr("The beginning of {count} characters: open all…").format(count=count_text(len(editor.value)))
     link.setText(words)
     link.setAccessibleName(words)
     link.setVisible(excerpted)

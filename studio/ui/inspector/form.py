@@ -198,8 +198,10 @@ class Form(QObject):
         """Whether the field's own undo has taken back everything that was typed."""
         editor = binding.editor
         if isinstance(editor, LineField):
-            return not editor.isUndoAvailable()
-        return isinstance(editor, TextBox) and not editor.document().isUndoAvailable()
+            return editor.isRedoAvailable() and not editor.isUndoAvailable()
+        if not isinstance(editor, TextBox):
+            return False
+        return editor.document().isRedoAvailable() and not editor.document().isUndoAvailable()
 
     def _show_problem(self, binding: Binding) -> None:
         if binding.refusal:

@@ -169,6 +169,11 @@ class TextBox(QTextEdit):
         """The text."""
         return self.toPlainText()
 
+    @property
+    def shows_all(self) -> bool:
+        """False while it shows the beginning of a long text."""
+        return self._whole is None
+
     def toPlainText(self) -> str:
         """All of the text, also where an excerpt of it is shown."""
         return super().toPlainText() if self._whole is None else self._whole

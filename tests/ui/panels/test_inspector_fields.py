@@ -14,14 +14,16 @@ from studio.document.edits import Remove, SetFields, SetWorkflow
 from studio.document.model import AgentNode, FunctionNode, JoinNode, Workflow
 from studio.ui.inspector import InspectorPanel
 from studio.ui.inspector.builder import ChoiceBox
+from studio.ui.inspector.expand import ExpandedText
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.node_page import NodePage
 from studio.ui.inspector.workflow_page import WorkflowPage
 from studio.ui.theme import Theme
+from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.field import CheckField, Field
 from studio.ui.widgets.segments import SegmentedControl
-from studio.ui.widgets.text_fields import LineField, TextBox
+from studio.ui.widgets.text_fields import LONG, LineField, TextBox
 from tests.ui.panels.fake_run import FakeRun
 
 Show = Callable[[type[InspectorPanel]], InspectorPanel]
@@ -71,6 +73,30 @@ def test_typing_in_a_text_box_is_one_undo_step(show: Show, workspace: Workspace,
     qtbot.keyClicks(editor, "Now. ")
     assert writer(workspace).instructions == f"Now. {before}"
     assert workspace.document.undo_stack.count() == 1
+
+
+def test_a_long_text_is_edited_in_its_window(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
+    long = "one line of words\n" * (LONG // 10)
+    workspace.document.execute(SetFields("nodes", "writer", {"instructions": long}), "Long")
+    panel = show(InspectorPanel)
+    workspace.selection.select(("writer",))
+    editor = box(panel, "instructions")
+    assert not editor.shows_all
+    link = panel.findChild(Button, "whole_text")
+    assert link is not None
+    link.click()
+    window = editor.window().findChild(ExpandedText)
+    assert window is not None
+    qtbot.keyClicks(window.editor, "abc")
+    assert writer(workspace).instructions == "abc" + long
+    assert "all" in link.text()
+    window.editor.selectAll()
+    qtbot.keyClicks(window.editor, "de")
+    assert (writer(workspace).instructions, editor.value, editor.shows_all) == ("de", "de", True)
+    assert link.isHidden()
+    workspace.document.undo_stack.undo()
+    assert writer(workspace).instructions == window.editor.value == long
+    window.close()
 
 
 def test_ctrl_z_undoes_typing_first_then_the_document(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
