@@ -27,7 +27,7 @@ from studio.importers.py_values import (
 from studio.importers.python_source import PythonSource, parse
 from studio.importers.reading import text_of
 
-_MAX_CALLS = 2_000
+_MAX_CALLS = 30_000
 _MAX_DEPTH = 40
 _FACTORIES = ("tool", "ai_function", "executor", "handoff", "create_react_agent", "create_agent", "init_chat_model")
 """Functions of other packages whose results are known by their arguments."""
@@ -218,9 +218,9 @@ class Reading:
             case ast.Lambda():
                 return Function(node, "", scope, scope_source(scope))
             case ast.Attribute():
-                return self._attribute(node, scope)
+                return self._member(self.value(node.value, scope), node)
             case ast.Call():
-                return self._call(node, scope)
+                return self._chain(node, scope)
             case ast.Subscript():
                 return self._subscript(node, scope)
         return Unknown(node)
@@ -271,8 +271,7 @@ class Reading:
             return owner  # a generic class
         return Unknown(node)
 
-    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
-        owner = self.value(node.value, scope)
+    def _member(self, owner: Value, node: ast.Attribute) -> Value:
         if isinstance(owner, Imported):
             path = f"{owner.path}.{node.attr}" if owner.path else node.attr
             return Imported(node, "", owner.module, path)
@@ -284,19 +283,34 @@ class Reading:
 
     # ------------------------------------------------------------------------------------------------- calls
 
-    def _call(self, node: ast.Call, scope: Scope) -> Value:
+    def _chain(self, node: ast.Call, scope: Scope) -> Value:
+        """A call, and the calls that it is called on: ``Builder().add(a).add(b)`` is long, not deep."""
+        calls = [node]
+        while isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+            node = node.func.value
+            calls.append(node)
+        found: Value | None = None
+        for call in reversed(calls):
+            found = self._call(call, scope, found)
+        return found or Unknown(node)
+
+    def _call(self, node: ast.Call, scope: Scope, owner: Value | None) -> Value:
+        """One call; ``owner`` is what the call in front of its last dot gave, if there is one."""
         self._calls += 1
         if self._calls > _MAX_CALLS:
-            return Unknown(node)
+            message = f"Reading this program takes more than {_MAX_CALLS} calls."
+            raise ImportProblem(message, "Choose a file that builds less.", node.lineno)
         if isinstance(node.func, ast.Attribute):
-            owner = self._listed(node.func, scope) or self.value(node.func.value, scope)
+            owner = owner or self._listed(node.func, scope) or self.value(node.func.value, scope)
             if isinstance(owner, Instance):
                 return self._method(owner, node.func.attr, node, scope)
             if isinstance(owner, Items) and node.func.attr in ("append", "extend") and len(node.args) == 1:
                 added = self.value(node.args[0], scope)
                 owner.items.extend(added.items if node.func.attr == "extend" and isinstance(added, Items) else [added])
                 return Const(node)
-        called = self.value(node.func, scope)
+            called = self._member(owner, node.func)
+        else:
+            called = self.value(node.func, scope)
         args, kwargs = self.arguments(node, scope)
         match called:
             case Function():

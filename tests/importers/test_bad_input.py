@@ -80,6 +80,29 @@ def test_more_steps_than_anybody_draws_are_refused() -> None:
         read(json.dumps({"nodes": nodes, "edges": [{"source": "n0", "target": "n1"}]}))
 
 
+def _program(steps: int, built: str) -> str:
+    heads = "from agent_framework import WorkflowBuilder, executor\n"
+    defined = "".join(f"@executor(id='s{i}')\nasync def s{i}(x: str, ctx): ...\n" for i in range(steps))
+    return heads + defined + built
+
+
+def test_a_long_chain_of_calls_is_read_to_its_end() -> None:
+    edges = "".join(f".add_edge(s{i}, s{i + 1})" for i in range(89))
+    found = read(_program(90, f"w = WorkflowBuilder(start_executor=s0){edges}.build()\n"))
+    assert (len(found.workflow.nodes), len(found.workflow.edges)) == (90, 89)
+    unknown = "x = table" + ".of()" * 200 + "\n"  # asked once each, not twice as often with each dot
+    assert len(
+        read(_program(2, unknown + "w = WorkflowBuilder(start_executor=s0).add_edge(s0, s1).build()")).workflow.edges
+    )
+
+
+def test_a_program_that_is_too_long_is_refused_and_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.importers.py_reading._MAX_CALLS", 50)
+    calls = "b = WorkflowBuilder(start_executor=s0)\n" + "b.add_edge(s0, s1)\n" * 50
+    with pytest.raises(ImportProblem, match="more than 50 calls"):
+        read(_program(2, calls + "w = b.build()\n"))
+
+
 def test_static_reading_runs_nothing(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     source = tmp_path / "program.py"
