@@ -28,6 +28,7 @@ HitKind = Literal[
     "resize",
     "card",
     "line",
+    "line_start",
     "line_end",
     "bend",
     "note_corner",
@@ -36,6 +37,8 @@ HitKind = Literal[
 ]
 EDGE_REACH = 6.0
 END_REACH = 14.0
+START_REACH = 28.0
+"""Further than at the arrow head: the first of it belongs to the port, where new edges begin."""
 BEND_REACH = 9.0
 HEAD_FROM = 5.0
 """How far before a port its arrow heads begin."""
@@ -43,14 +46,14 @@ HEAD_FROM = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """``id`` of an item, or of a line for ``pill``, ``chip``, ``line``, ``line_end`` and ``bend``."""
+    """``id`` of an item, or of a line for ``pill``, ``chip``, ``bend`` and the parts of a line itself."""
 
     kind: HitKind = ""
     id: str = ""
 
     @property
     def on_line(self) -> bool:
-        return self.kind in ("pill", "chip", "line", "line_end", "bend")
+        return self.kind in ("pill", "chip", "line", "line_start", "line_end", "bend")
 
 
 NOTHING = Hit()
@@ -100,8 +103,18 @@ def _on_lines(lines: list[EdgeItem], at: QPointF, zoom: float) -> Hit | None:
         end = edge.points[-1]
         if math.hypot(at.x() - end[0], at.y() - end[1]) <= END_REACH and edge.near(at, reach):
             return Hit("line_end", edge.line.id)
-    near = next((edge for edge in lines if edge.near(at, reach)), None)
-    return Hit("line", near.line.id) if near is not None else None
+    near = [edge for edge in lines if edge.near(at, reach)]
+    if not near:
+        return None
+    edge = next((e for e in near if e.selected), near[0])  # where several lines begin as one, the selected one is meant
+    return Hit("line_start" if _at_start(edge, at) else "line", edge.line.id)
+
+
+def _at_start(edge: EdgeItem, at: QPointF) -> bool:
+    """Whether a point of a line is where it begins, and not nearer to its end."""
+    (x, y), (end_x, end_y) = edge.points[0], edge.points[-1]
+    distance = math.hypot(at.x() - x, at.y() - y)
+    return distance <= START_REACH and distance < math.hypot(at.x() - end_x, at.y() - end_y)
 
 
 def _area_kind(item: DrawnItem) -> HitKind:

@@ -48,6 +48,7 @@ class Pointing(Shaping):
     CURSORS: ClassVar[dict[str, Qt.CursorShape]] = {
         "port_out": Qt.CursorShape.CrossCursor,
         "port_in": Qt.CursorShape.CrossCursor,
+        "line_start": Qt.CursorShape.CrossCursor,
         "line_end": Qt.CursorShape.CrossCursor,
         "bend": Qt.CursorShape.SizeAllCursor,
         "resize": Qt.CursorShape.SizeHorCursor,
@@ -184,9 +185,9 @@ class Pointing(Shaping):
                 return ConnectGesture(view, hit.id)
             case "port_in":
                 return ConnectGesture(view, hit.id, backwards=True)
-            case "line_end":
-                line = self.canvas_scene.line_layer.items[hit.id].line
-                return ConnectGesture(view, line.source, line=hit.id)
+            case "line_start" | "line_end":
+                line, first = self.canvas_scene.line_layer.items[hit.id].line, hit.kind == "line_start"
+                return ConnectGesture(view, line.target if first else line.source, backwards=first, line=hit.id)
             case "bend":
                 return BendGesture(view, hit.id)
             case "resize" | "note_corner":
@@ -194,7 +195,7 @@ class Pointing(Shaping):
             case "line" | "chip" | "pill":
                 return None
             case "":
-                return KnifeGesture(view) if at.ctrl and not self.read_only else MarqueeGesture(view)
+                return KnifeGesture(view) if at.ctrl and not (at.shift or self.read_only) else MarqueeGesture(view)
         return MoveGesture(view, hit.id, take_out=at.alt)
 
     # ---- events
@@ -296,7 +297,7 @@ class Pointing(Shaping):
             self._me.open_search(at.scene)
         elif hit.kind == "octagon":
             self.toggle_breakpoint(hit.id)
-        elif hit.kind == "line":
+        elif hit.kind in ("line", "line_start"):
             self.add_bend(hit.id, at.scene)
         elif hit.kind == "bend":
             self.remove_bend(hit.id, at.scene)

@@ -145,14 +145,34 @@ def test_dragging_an_arrow_head_leads_it_elsewhere(make_canvas: Make) -> None:
     assert _workflow(view).edges == (edge,), "let go over nothing: nothing changes"
 
 
+def test_dragging_the_first_end_of_an_edge_lets_it_begin_elsewhere(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    drag(view, (200, 32), (320, 32))
+    third = view.add_node("agent", QPointF(0, 200))
+    steps, said = _steps(view), []
+    view.message_shown.connect(said.append)
+    drag(view, (220, 32), (60, 400))
+    assert said == ["The edge stays as it was: its end belongs on a node, switch or fan-out."]
+    drag(view, (220, 32), (100, 40))
+    assert _steps(view) == steps, "led back to where it was"
+    drag(view, (220, 32), (100, 240))
+    edge = _workflow(view).edges[0]
+    assert isinstance(edge, DirectEdge)
+    assert (edge.source, edge.target) == (third, "b")
+    assert _steps(view) == steps + 1
+
+
 def test_marquee_selects_what_it_touches_and_shift_adds(make_canvas: Make) -> None:
     view = make_canvas(small())
     drag(view, (-50, -50), (20, 100))
     assert view.selection_items == ("a",)
     drag(view, (560, -50), (500, 100), Qt.KeyboardModifier.ShiftModifier)
     assert view.selection_items == ("a", "b")
-    drag(view, (-50, -50), (20, 100), Qt.KeyboardModifier.AltModifier)
-    assert view.selection_items == ("b",)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    for keys in (Qt.KeyboardModifier.AltModifier, both):
+        view.select(("a", "b"))
+        drag(view, (-50, -50), (20, 100), keys)
+        assert view.selection_items == ("b",)
 
 
 def test_escape_during_a_marquee_restores_the_selection(make_canvas: Make) -> None:

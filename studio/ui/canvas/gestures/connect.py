@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from studio.document.commands import connect, reconnect
-from studio.document.edits import Edit
+from studio.document.edits import Batch, Edit
 from studio.document.problems import Problem
 from studio.document.room import with_room
 from studio.ui.canvas import routing, ways
@@ -37,7 +37,7 @@ class ConnectGesture(Gesture):
         self._anchor = anchor
         self._backwards = backwards
         self._line = line
-        """The line that is led elsewhere; empty for a new one."""
+        """The line that is led elsewhere, its first end if ``backwards``; empty for a new one."""
         self._results: dict[str, Edit | Problem] = {}
         self._over: str | None = None
 
@@ -53,7 +53,8 @@ class ConnectGesture(Gesture):
     def _ask(self, other: str) -> Edit | Problem:
         workflow = self.scene.workflow
         if self._line:
-            return reconnect(workflow, self._line, target=other)
+            source, target = (other, None) if self._backwards else (None, other)
+            return reconnect(workflow, self._line, source=source, target=target)
         return connect(workflow, other, self._anchor) if self._backwards else connect(workflow, self._anchor, other)
 
     def _targets(self) -> list[DrawnItem]:
@@ -156,15 +157,19 @@ class ConnectGesture(Gesture):
             if isinstance(result, Problem):
                 # What is offered leads nothing elsewhere: an old edge that is dragged would stay.
                 self.view.tell(result.message) if self._line else self.view.refuse(result)
-            else:
+            elif result != Batch(()):  # led back to where it was
                 self.view.execute(with_room(self.scene.workflow, result), self._text(over.item_id))
             return
-        if not self._line:
+        if self._line:
+            self.view.tell(tr("The edge stays as it was: its end belongs on a node, switch or fan-out."))
+        else:
             self.view.open_search(at.scene, connect_to=self._anchor, backwards=self._backwards)
 
     def _text(self, other: str) -> str:
         first, second = (other, self._anchor) if self._backwards else (self._anchor, other)
         name = self.view.name_of
+        if self._line and self._backwards:
+            return tr("Let the edge begin at {name}").format(name=name(other))
         if self._line:
             return tr("Lead the edge to {name}").format(name=name(other))
         return tr("Connect {source} with {target}").format(source=name(first), target=name(second))

@@ -13,7 +13,8 @@ LAYER = 30.0
 
 
 class MarqueeGesture(Gesture):
-    """Touching selects; Shift adds to the selection, Alt takes away from it."""
+    """Touching selects; Shift adds to the selection, Alt takes away from it, and so does Ctrl with Shift: some desktops
+    move windows with Alt and the mouse."""
 
     def start(self, at: Pointer) -> None:
         tools = self.scene.look.ink
@@ -45,7 +46,7 @@ class MarqueeGesture(Gesture):
             item = self.scene.items_by_id.get(item_id)
             if item is not None and item.layer == 0.0 and not self._rect.contains(item.rect):
                 touched.discard(item_id)
-        if at.alt:
+        if at.alt or (at.ctrl and at.shift):
             return self._before - touched
         return (self._before | touched) if at.shift else frozenset(touched)
 
