@@ -12,7 +12,7 @@ from studio.document.copying import doubled, piece, put_in
 from studio.document.deleting import delete_items
 from studio.document.edits import Batch, Edit, Insert, Remove, SetFields, SetPlaces, SetWorkflow
 from studio.document.facts import edge_ends
-from studio.document.geometry import CARD, bounds, drawn, snapped
+from studio.document.geometry import CARD, bounds, drawn, free_place, size_of, snapped
 from studio.document.ids import make_id, taken_ids, unique_name
 from studio.document.lines import into_id, lines, name_of, pairs
 from studio.document.model import (
@@ -42,7 +42,7 @@ def extract(workflow: Workflow, ids: Iterable[str], name: str = "Sub-workflow") 
     if not chosen:
         return Problem("cannot_extract", "Select the nodes that should be in the sub-workflow.")
     found = _extract(workflow, chosen, name)
-    return found if not isinstance(found, Problem) else replace(found, fix=_way_out(workflow, chosen, name))
+    return found if not isinstance(found, Problem) else _way_out(workflow, chosen, name, found)
 
 
 def _extract(workflow: Workflow, chosen: frozenset[str], name: str) -> tuple[Edit, str] | Problem:
@@ -111,9 +111,10 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
 # ------------------------------------------------------------------------------------------------- ways out
 
 
-def _way_out(workflow: Workflow, chosen: frozenset[str], name: str) -> Fix | None:
-    """Extracts after putting something between the chosen nodes and the rest, if that makes it possible."""
-    edits: list[Edit] = []
+def _way_out(workflow: Workflow, chosen: frozenset[str], name: str, problem: Problem) -> Problem:
+    """The problem with a fix that extracts after putting something between the chosen nodes and the rest; if that does
+    not make it possible, what would still be in the way: the part that a person has to change."""
+    before, edits = workflow, list[Edit]()
     words: list[str] = []
     for prepare in (_with_pass, _with_templates):
         made = prepare(workflow, chosen)
@@ -125,8 +126,26 @@ def _way_out(workflow: Workflow, chosen: frozenset[str], name: str) -> Fix | Non
         workflow = edit.apply(workflow).workflow
         found = _extract(workflow, chosen, name)
         if not isinstance(found, Problem):
-            return Fix(" and ".join(words), Batch((*edits, found[0])))
-    return None
+            whole = _uncovered(before, Batch((*edits, found[0])), found[1])
+            return replace(problem, fix=Fix(_sentence(words), whole))
+        problem = found
+    return problem
+
+
+def _sentence(words: list[str]) -> str:
+    return " and ".join([words[0], *(w[0].lower() + w[1:] for w in words[1:])])
+
+
+def _uncovered(before: Workflow, edit: Edit, node_id: str) -> Edit:
+    """The edit, with what it adds beside the sub-workflow moved to where it covers nothing."""
+    after, edits = edit.apply(before).workflow, [edit]
+    for item_id in (i for i in drawn(after) if i not in drawn(before) and i != node_id):
+        place = after.places.get(item_id)
+        if place is not None:
+            others = SetPlaces({item_id: None}).apply(after).workflow
+            edits.append(SetPlaces({item_id: free_place(others, size_of(after, item_id), place)}))
+            after = edits[-1].apply(after).workflow
+    return Batch(tuple(edits))
 
 
 def _with_pass(workflow: Workflow, chosen: frozenset[str]) -> tuple[Edit, frozenset[str], str] | None:

@@ -9,13 +9,15 @@ from studio.document.model import Place, Workflow
 
 GAP = 48.0
 """Least distance between two things that an edge joins, in the direction that lines run."""
+_STRIP = 128.0
+"""Height of the strips in which what is met is looked for."""
 
 
 def make_room(workflow: Workflow, item_id: str) -> Edit:
     """Moves an item to the right of what leads to it, and what it leads to, with all that follows, to its right.
 
-    Only edges that run from left to right count; frames of a fixed size grow with what moves in them. Where lines run
-    down, it is from top to bottom and below.
+    Only edges that run from left to right count; what would be covered on the way moves too; frames of a fixed size grow
+    with what moves in them. Where lines run down, it is from top to bottom and below.
     """
     sizes = sizes_of(workflow, (i for i in drawn(workflow) if i in workflow.places))
     down = workflow.flow == "down"
@@ -32,7 +34,8 @@ def make_room(workflow: Workflow, item_id: str) -> Edit:
     right = boxes[item_id][2] + shifts[item_id]
     by = _up(max([0.0, *(right + GAP - boxes[t][0] for t in forward)]))
     if by:
-        for other in _following(ends, boxes, forward, {item_id, *sources}):
+        stay = {item_id, *sources}
+        for other in _pushed(boxes, _following(ends, boxes, forward, stay), stay, by):
             shifts[other] = by
     places: dict[str, Place | None] = {i: stepped(workflow.places[i], by, down=down) for i, by in shifts.items() if by}
     places.update(_frames(workflow, shifts))
@@ -80,6 +83,31 @@ def _following(ends: list[tuple[str, str]], boxes: dict[str, Box], first: list[s
             if target not in seen and target not in stay:
                 seen[target] = None
                 waiting.append(target)
+    return list(seen)
+
+
+def _pushed(boxes: dict[str, Box], moving: list[str], stay: set[str], by: float) -> list[str]:
+    """What moves that far, and what it would meet on its way: that moves too, and what this would meet."""
+    strips: dict[int, list[str]] = {}
+    for item_id, (_, top, _, bottom) in boxes.items():
+        for strip in range(int(top // _STRIP), int(bottom // _STRIP) + 1):
+            strips.setdefault(strip, []).append(item_id)
+    seen = dict.fromkeys(moving)
+    waiting = list(seen)
+    while waiting:
+        _, top, right, bottom = boxes[waiting.pop()]
+        for strip in range(int(top // _STRIP), int(bottom // _STRIP) + 1):
+            for other in strips[strip]:
+                x, y, _, end = boxes[other]
+                if (
+                    right <= x < right + by + GRID
+                    and y < bottom
+                    and end > top
+                    and other not in seen
+                    and other not in stay
+                ):
+                    seen[other] = None
+                    waiting.append(other)
     return list(seen)
 
 

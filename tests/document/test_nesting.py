@@ -181,6 +181,24 @@ def test_branches_are_extracted_with_a_pass_node_before_their_bar() -> None:
     assert errors(drawing.workflow) == []
 
 
+def test_what_still_is_in_the_way_is_said_and_what_is_added_covers_nothing() -> None:
+    drawing = Drawing("agent", "fan_out", "agent", "agent", "join", "agent")
+    drawing.connect("agent", "fan_out", "agent_2", "join", "agent_4", "agent")
+    drawing.connect("fan_out", "agent_3", "join")
+    drawing.do(commands.arrange_items(drawing.workflow))
+    workflow = drawing.workflow
+    refused = commands.extract(workflow, ("fan_out", "agent_2", "agent_3", "join"))
+    assert isinstance(refused, Problem)
+    assert (refused.fix, "“Join” gives no output" in refused.message) == (None, True), "a pass node is not enough"
+    offered = commands.extract(workflow, ("fan_out", "agent_2", "agent_3", "join", "agent_4"))
+    assert isinstance(offered, Problem)
+    assert offered.fix is not None
+    assert offered.fix.text == "Begin it with a pass node and hand its text on through a template"
+    drawing.do(offered.fix.edit)
+    (left, top, right, bottom), (x, y, end, below) = boxes(drawing.workflow, ("sub_workflow", "template"))
+    assert right <= x or end <= left or bottom <= y or below <= top
+
+
 def test_what_is_put_in_stands_around_the_place_of_its_node_and_covers_nothing() -> None:
     drawing = chain()
     places = {i: Place(x=at * 280.0, y=0) for at, i in enumerate(("agent", "template", "function", "agent_2"))}

@@ -74,10 +74,11 @@ def test_align_and_distribute_of_one_item_change_nothing() -> None:
 
 
 def test_what_follows_moves_aside_and_what_does_not_stays() -> None:
-    drawing = Drawing("agent", "agent", "agent", "agent")
+    drawing = Drawing("agent", "agent", "agent", "agent", "agent", "agent")
     drawing.connect("agent", "agent_2", "agent_3")
-    for item, x in (("agent", 0), ("agent_2", 272), ("agent_3", 544), ("agent_4", 544)):
+    for item, x in (("agent", 0), ("agent_2", 272), ("agent_3", 544), ("agent_4", 544), ("agent_5", 760)):
         drawing.do(SetPlaces({item: Place(x=x, y=300 if item == "agent_4" else 0)}))
+    drawing.do(SetPlaces({"agent_6": Place(x=980, y=40)}))
     edit, new_id = commands.insert_on_edge(drawing.workflow, "agent_to_agent_2", "template", place=Place(x=136, y=0))  # type: ignore[misc]
     drawing.do(edit)
     drawing.do(commands.make_room(drawing.workflow, new_id))
@@ -87,6 +88,8 @@ def test_what_follows_moves_aside_and_what_does_not_stays() -> None:
     assert x["agent_2"] >= x[new_id] + 200 + 48
     assert x["agent_3"] - x["agent_2"] == 272
     assert x["agent_4"] == 544
+    in_the_way = (x["agent_5"] - x["agent_2"], x["agent_6"] - x["agent_2"])
+    assert in_the_way == (760 - 272, 980 - 272), "no edge leads there, but it would be covered"
 
 
 def test_room_that_is_there_is_left_alone() -> None:

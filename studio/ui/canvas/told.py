@@ -78,7 +78,8 @@ class Told(QLabel):
         size = self.button.sizeHint()
         below = size.height() + _ABOVE if action else 0
         self.setContentsMargins(_SIDE, _ABOVE, _SIDE, _ABOVE + below)
-        self.setFixedWidth(min(_WIDEST, max(wanted, size.width() + 2 * _SIDE if action else 0)))
+        offer = size.width() + 2 * _SIDE + 4 if action else 0
+        self.setFixedWidth(max(min(_WIDEST, wanted), offer))  # the text can go on in a second line, the offer cannot
         self.adjustSize()
         self.button.setGeometry(_SIDE + 2, self.height() - size.height() - _ABOVE, size.width(), size.height())
 

@@ -105,6 +105,9 @@ def test_extracting_offers_what_makes_it_possible(make_canvas: Make) -> None:
     view.extract_selection()
     assert steps(view) == 0
     assert view._told.button.text() == "Hand its text on through a template"
+    view._told.offer("Messages would come in at two nodes.", "Begin it with a pass node and " * 3, lambda: None)
+    assert view._told.rect().contains(view._told.button.geometry()), "nothing of what is offered is cut off"
+    view.extract_selection()
     QTest.mouseClick(view._told.button, Qt.MouseButton.LeftButton)
     assert steps(view) == 1
     assert {n.kind for n in view.workflow.nodes} == {"agent", "function", "sub_workflow", "template"}
