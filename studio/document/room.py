@@ -16,7 +16,7 @@ _STRIP = 128.0
 def make_room(workflow: Workflow, item_id: str) -> Edit:
     """Moves an item to the right of what leads to it, and what it leads to, with all that follows, to its right.
 
-    Only edges that run from left to right count; what would be covered on the way moves too; frames of a fixed size grow
+    Only edges that run from left to right count; what would be covered moves too; frames of a fixed size grow
     with what moves in them. Where lines run down, it is from top to bottom and below.
     """
     sizes = sizes_of(workflow, (i for i in drawn(workflow) if i in workflow.places))
