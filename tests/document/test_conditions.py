@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from studio.document.conditions import Condition, NeedsWorker, Rule, Scope, describe, evaluate, explain
 from studio.document.expressions import ExpressionError, parsed
+from studio.document.rule_expression import as_expression
 from studio.document.wording import written_out
 
 from tests.document.strategies import conditions, plain, texts
@@ -190,3 +192,36 @@ def test_in_code_nothing_is_left_out() -> None:
     assert written_out(rule(op="not", rules=(Rule(op="compares", path="value.x", value=long),))).endswith(f"“{long}”")
     expression = " and ".join(f"value.field_{i} == {i}" for i in range(9))
     assert written_out(Condition(kind="expression", expression=f"{expression}\n")) == expression
+
+
+WRITTEN = [
+    (Rule(op="contains", value='a "b"\n'), '"a \\"b\\"\\n" in text'),
+    (Rule(op="contains", path="value.tags", value="new"), '"new" in value.tags'),
+    (Rule(op="equals", path="value.done", value=True), "value.done == true"),
+    (Rule(op="equals", path="value.done", value=None), "value.done == null"),
+    (Rule(op="matches", value=r"\bno\b"), 'matches(text, "\\\\bno\\\\b")'),
+    (Rule(op="compares", path="value.score", compare=">=", value=8), "value.score >= 8"),
+    (Rule(op="type_is", value="Brief"), 'type == "Brief"'),
+    (Rule(op="type_is", value=["Brief", "text"]), 'type in ["Brief", "text"]'),
+    (
+        Rule(op="and", rules=(Rule(op="not", rules=(Rule(value="x"),)), Rule(op="or", rules=(Rule(value="y"),) * 2))),
+        '(not "x" in text) and ("y" in text or "y" in text)',
+    ),
+    (Rule(op="contains", value="x", ignore_case=True), ""),
+    (Rule(op="contains", value=""), ""),
+    (Rule(op="compares", path="value.score", compare="!=", value=8), ""),
+    (Rule(op="equals", path="value.0", value=8), ""),
+    (Rule(op="equals", path="value.class", value=8), ""),
+    (Rule(op="and", rules=()), ""),
+]
+
+
+@pytest.mark.parametrize(("rule", "written"), WRITTEN)
+def test_a_rule_is_written_as_an_expression_that_means_the_same(rule: Rule, written: str) -> None:
+    assert as_expression(rule) == written
+    texts = ("", 'a "b"\n', "no", "nothing", "x", "y")
+    values: tuple[object, ...] = (None, {"tags": ["new"], "score": 8}, {"done": True, "score": "8"}, {"done": 1}, "new")
+    for text, value, kind in itertools.product(texts, values, ("text", "Brief")):
+        scope = Scope(text, value, kind)
+        expression = Condition(kind="expression", expression=written)
+        assert not written or evaluate(expression, scope) == evaluate(Condition(rule=rule), scope), scope

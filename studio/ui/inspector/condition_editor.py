@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.document.conditions import Condition, Rule, describe
+from studio.document.rule_expression import as_expression
 from studio.ui.inspector.rule_rows import RuleGroup, flat, grouped
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -127,6 +128,8 @@ class ConditionEditor(QWidget):
         values: dict[str, object] = {"kind": kind}
         if kind == "rules" and now.rule is None:
             values["rule"] = Rule()
+        if kind == "expression" and now.kind == "rules" and not now.expression:
+            values["expression"] = as_expression(now.rule)
         self._take(now.model_copy(update=values))
 
     def _on_rules_edited(self) -> None:

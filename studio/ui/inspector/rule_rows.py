@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -136,6 +137,10 @@ class RuleRow(QWidget):
         made.setAccessibleName(tr("Match case"))
         return made
 
+    def tab_stops(self) -> list[QWidget]:
+        """What Tab reaches in the row, as it is read."""
+        return [self.path, self.op, self.remove, self.value, self.case]
+
     @property
     def rule(self) -> Rule:
         """The rule as the row shows it."""
@@ -192,11 +197,14 @@ class RuleGroup(QWidget):
 
     edited = Signal()
     remove_requested = Signal(object)
+    structured = Signal()
+    """It has another row, here or in a group inside."""
 
     def __init__(self, theme: Theme, paths: Sequence[str], types: Sequence[str], *, inner: bool = False) -> None:
         super().__init__()
         self._theme, self._paths, self._types, self._is_inner = theme, tuple(paths), tuple(types), inner
         self._rows: list[RuleRow | RuleGroup] = []
+        self._buttons: tuple[QWidget, ...] = ()
         column = QVBoxLayout(self)
         column.setContentsMargins(10 if inner else 0, 0, 0, 0)
         column.setSpacing(6)
@@ -214,6 +222,8 @@ class RuleGroup(QWidget):
         self._list.setSpacing(6)
         column.addLayout(self._list)
         column.addLayout(self._make_buttons())
+        if not inner:
+            self.structured.connect(self._order_tab_stops)
 
     @property
     def rule(self) -> Rule:
@@ -257,12 +267,24 @@ class RuleGroup(QWidget):
             drop = Button(self._theme, tr("Remove group"), "x", "plain", small=True)
             drop.clicked.connect(self._on_drop_clicked)
             row.addWidget(drop)
+            self._buttons = (add, drop)
         else:
             group = Button(self._theme, tr("Add group"), "own:plus", "plain", small=True)
             group.clicked.connect(self.add_group)
             row.addWidget(group)
+            self._buttons = (add, group)
         row.addStretch(1)
         return row
+
+    def tab_stops(self) -> list[QWidget]:
+        """What Tab reaches in the group, as it is read."""
+        inner = [stop for row in self._rows for stop in row.tab_stops()]
+        return [self.mode, *inner, *self._buttons]
+
+    def _order_tab_stops(self) -> None:
+        """Qt goes through widgets in the order in which they were made: rows came after the buttons below them."""
+        for before, after in itertools.pairwise(self.tab_stops()):
+            QWidget.setTabOrder(before, after)
 
     def _rebuild(self, rule: Rule) -> None:
         for row in list(self._rows):
@@ -275,9 +297,12 @@ class RuleGroup(QWidget):
 
     def _append(self, row: RuleRow | RuleGroup) -> None:
         row.edited.connect(self._on_changed)
+        if isinstance(row, RuleGroup):
+            row.structured.connect(self.structured)
         row.remove_requested.connect(self._on_row_remove_requested)
         self._rows.append(row)
         self._list.addWidget(row)
+        self.structured.emit()
 
     def _take_out(self, row: RuleRow | RuleGroup) -> None:
         self._rows.remove(row)

@@ -83,6 +83,7 @@ def test_kinds_of_condition(show: Show, workspace: Workspace, qtbot: QtBot) -> N
     page = direct(panel, workspace)
     editor = page.fields.editor
     editor.kind._choose(2)
+    editor.expression.selectAll()
     qtbot.keyClicks(editor.expression, "len(text) > 3")
     condition = edge(workspace).condition
     assert condition is not None
@@ -340,6 +341,7 @@ def test_kinds_of_a_condition_are_steps_apart_from_typing(show: Show, workspace:
     count = workspace.document.undo_stack.count
     editor.kind.edited.emit("expression")
     assert count() == 1
+    editor.expression.selectAll()
     qtbot.keyClicks(editor.expression, "text")
     assert count() == 2
     editor.kind.edited.emit("always")
@@ -365,6 +367,35 @@ def test_always_takes_no_room_of_the_other_kinds(theme: Theme, qtbot: QtBot) -> 
     assert not editor.expression.isVisible()
     editor.show_value(None)
     assert editor.minimumSizeHint().height() == always
+
+
+def test_tab_goes_through_rules_as_they_are_read(theme: Theme, qtbot: QtBot) -> None:
+    editor = ConditionEditor(theme, ["text"], [])
+    qtbot.addWidget(editor)
+    editor.show_value(Condition(rule=Rule(op="and", rules=(Rule(value="a"), Rule(value="b")))))
+    editor.rules.add_group()
+    editor.rules.add_rule()
+    stops = editor.rules.tab_stops()
+    assert len(stops) == 1 + 5 + 5 + (1 + 5 + 5 + 2) + 5 + 2
+    chain = [stops[0]]
+    while chain[-1] is not stops[-1]:
+        following = chain[-1].nextInFocusChain()
+        while following not in stops:
+            following = following.nextInFocusChain()
+        chain.append(following)
+        assert len(chain) <= len(stops)
+    assert chain == stops
+
+
+def test_a_rule_goes_on_as_an_expression(theme: Theme, qtbot: QtBot) -> None:
+    editor = ConditionEditor(theme, ["text"], [])
+    qtbot.addWidget(editor)
+    editor.show_value(Condition(rule=Rule(value="a")))
+    with qtbot.waitSignal(editor.edited) as told:
+        editor.kind.edited.emit("expression")
+    assert told.args[0].expression == editor.expression.text() == '"a" in text'
+    editor.kind.edited.emit("rules")
+    assert editor.rules.rule.rules == (Rule(value="a"),)
 
 
 def test_case_can_be_left_aside(theme: Theme, qtbot: QtBot) -> None:
