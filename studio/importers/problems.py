@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ImportProblem(Exception):
     """A source that cannot be read at all.
@@ -18,6 +20,9 @@ class ImportProblem(Exception):
         self.choices: tuple[str, ...] = ()
         """What to try instead: functions of a program that was run."""
         super().__init__(" ".join(part for part in (message, self.place and f"({self.place})", way_out) if part))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).__new__, (type(self), *self.args), self.__dict__  # as it is, between processes
 
     @property
     def place(self) -> str:

@@ -1,11 +1,11 @@
-"""*Import…*: the file is read beside the loop; its report is shown; *Open* makes a document of it."""
+"""*Import…*: the file is read in a process of its own; its report is shown; *Open* makes a document of it."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, Q
 
 from studio.document.model import Workflow
 from studio.importers import Imported, ImportProblem, Refused, in_words, read
+from studio.importers.apart import read_apart
 from studio.importers.detection import NAMES
 from studio.importers.opening import opened
 from studio.importers.registry import BUILDERS
@@ -28,11 +29,16 @@ from studio.ui.widgets.sources import counted
 from studio.ui.widgets.text_fields import LineField
 
 _MARGINS = (0, 4, 0, 0)
-BUILD_SECONDS = 30.0
+BUILD_SECONDS = 30
+MOST_SECONDS = 3600
+_WARNING = (
+    "“Run it” runs this program with all your rights: {path}. Its workflows and agents are not started, keys in its "
+    "environment are replaced and its proxies closed. That limits damage; it is no isolation. Run only what you trust."
+)
 
 
 class ImportDialog(QDialog):
-    """Reading never runs code; *Run the program* does, in a process of its own, and is off at first."""
+    """Reading never runs code; *Run it* does, in a process of its own, and is not offered at first."""
 
     taken = Signal(object)
     """The :class:`studio.importers.Imported` that should become a document."""
@@ -52,9 +58,13 @@ class ImportDialog(QDialog):
         for key, name in NAMES.items():
             self.kind.addItem(name, key)
         self.choice = ComboBox(theme)
-        self.build = CheckBox(theme, tr("Run the program to see what it builds (only if you trust it)"))
+        self.build = CheckBox(theme, tr("Run the program to see what it builds"))
+        self.run = Button(theme, tr("Run it"))
         self.interpreter = LineField(theme, tr("the program's own Python"), mono=True)
         self.interpreter.setText(interpreter)
+        self.seconds = LineField(theme)
+        self.seconds.setText(f"{BUILD_SECONDS:g}")
+        self.seconds.setMaximumWidth(80)
         self.said = Prose(theme, "", "body", "text2", 17)
         self.rows = ReportRows(theme, self)
         self._preview = _Preview(theme)
@@ -80,10 +90,13 @@ class ImportDialog(QDialog):
         """Reads the file as it is chosen now; what was being read is dropped."""
         self._halt()
         self._show(None)
-        self.said.setText(tr("Running {name}…") if self.build.isChecked() else tr("Reading {name}…"))
-        self.said.setText(self.said.text().format(name=self._file.name))
+        self._begin("static")
+
+    def _begin(self, mode: Literal["static", "build"]) -> None:
+        words = tr("Running {name}…") if mode == "build" else tr("Reading {name}…")
+        self.said.setText(words.format(name=self._file.name))
         self._stop = threading.Event()
-        self._task = asyncio.get_running_loop().create_task(self._look(self._stop), name="import")
+        self._task = asyncio.get_running_loop().create_task(self._look(mode, self._stop), name="import")
         self._progress.setVisible(True)
 
     def done(self, result: int) -> None:
@@ -92,19 +105,15 @@ class ImportDialog(QDialog):
 
     # ---- reading
 
-    async def _look(self, stop: threading.Event) -> None:
-        mode = "build" if self.build.isChecked() else "static"
+    async def _look(self, mode: Literal["static", "build"], stop: threading.Event) -> None:
+        kind, choice = self.kind.currentData(), self.choice.currentData()
         try:
-            found = await asyncio.to_thread(
-                _read_to_open,
-                self._file,
-                self.kind.currentData(),
-                mode,
-                interpreter=self.interpreter.text().strip() or None,
-                timeout=BUILD_SECONDS,
-                choice=self.choice.currentData(),
-                stop=stop,
-            )
+            if mode == "static":
+                found = await asyncio.to_thread(read_apart, self._file, kind, choice, stop)
+            else:
+                interpreter, seconds = self.interpreter.text().strip(), float(self.seconds.text())
+                given = (self._file, kind, interpreter or None, seconds, choice, stop)
+                found = await asyncio.to_thread(_built_to_open, *given)
         except ImportProblem as problem:
             self._refuse(problem)
         except OSError as error:
@@ -144,8 +153,8 @@ class ImportDialog(QDialog):
         )
         parts = [NAMES.get(report.detected, report.detected) + ".", in_words(report), edits if found.edits else ""]
         self.said.setText(" ".join(part for part in (*parts, report.preface) if part))
-        self._fields["build"].setVisible(report.detected in BUILDERS)
-        self._fields["interpreter"].setVisible(report.detected in BUILDERS and self.build.isChecked())
+        self.build.setVisible(report.detected in BUILDERS)
+        self._running.setVisible(report.detected in BUILDERS and self.build.isChecked())
         self._offer(report.choices)
 
     def _offer(self, names: tuple[str, ...]) -> None:
@@ -166,28 +175,38 @@ class ImportDialog(QDialog):
         self._fields: dict[str, QWidget] = {
             "kind": Field(self._theme, tr("Format"), self.kind, resettable=False, margins=_MARGINS),
             "choice": Field(self._theme, tr("Workflow"), self.choice, resettable=False, margins=_MARGINS),
-            "build": self.build,
-            "interpreter": Field(
-                self._theme, tr("Interpreter"), self.interpreter, resettable=False, margins=_MARGINS,
-                hint=tr("The Python of the environment that the program runs in. It has {n} seconds.").format(
-                    n=round(BUILD_SECONDS)
-                ),
-            ),
-        }  # fmt: skip
+        }
+        self._running = self._run_form()
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addWidget(self._fields["kind"])
         row.addWidget(self._fields["choice"])
         column.addLayout(row)
         column.addWidget(self.build)
-        column.addWidget(self._fields["interpreter"])
-        for name in ("choice", "build", "interpreter"):
-            self._fields[name].setVisible(False)
+        column.addWidget(self._running)
+        for widget in (self._fields["choice"], self.build, self._running):
+            widget.setVisible(False)
         column.addWidget(self._progress)
         column.addWidget(self.said)
         column.addWidget(self._preview)
         column.addWidget(report_table(self.rows), 1)
         column.addLayout(self._buttons())
+
+    def _run_form(self) -> QWidget:
+        """What to know and to choose before the program is run."""
+        form = QWidget()
+        column = QVBoxLayout(form)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(Prose(self._theme, tr(_WARNING).format(path=self._file), "body", "wait_t", 17))
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        interpreter, seconds = tr("Interpreter"), tr("Seconds, at most")
+        row.addWidget(Field(self._theme, interpreter, self.interpreter, resettable=False, margins=_MARGINS), 1)
+        row.addWidget(Field(self._theme, seconds, self.seconds, resettable=False, margins=_MARGINS))
+        row.addWidget(self.run, 0, Qt.AlignmentFlag.AlignBottom)
+        column.addLayout(row)
+        return form
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -202,17 +221,33 @@ class ImportDialog(QDialog):
 
     def _connect(self) -> None:
         self.kind.activated.connect(self._on_kind_activated)
-        self.choice.activated.connect(self.look)
-        self.build.toggled.connect(self.look)
-        self.interpreter.left.connect(self._on_interpreter_left)
+        self.choice.activated.connect(self._on_choice_activated)
+        self.build.toggled.connect(self._on_build_toggled)
+        self.seconds.textChanged.connect(self._on_seconds_changed)
+        self.run.clicked.connect(self._on_run_clicked)
 
     def _on_kind_activated(self, _index: int) -> None:
         self.choice.clear()
         self.look()
 
-    def _on_interpreter_left(self) -> None:
-        if self.build.isChecked():
+    def _on_choice_activated(self, _index: int) -> None:
+        if not self.build.isChecked():
             self.look()
+
+    def _on_build_toggled(self, wanted: bool) -> None:
+        self._running.setVisible(wanted)
+        if not wanted:
+            self.look()
+
+    def _on_seconds_changed(self, text: str) -> None:
+        good = text.strip().isdecimal() and 0 < int(text) <= MOST_SECONDS
+        self.seconds.set_bad(not good)
+        self.run.setEnabled(good)
+
+    def _on_run_clicked(self) -> None:
+        self._halt()
+        self._show(None)
+        self._begin("build")
 
     def _on_open_clicked(self) -> None:
         if (found := self._found) is not None:
@@ -220,8 +255,11 @@ class ImportDialog(QDialog):
             self.taken.emit(found)
 
 
-def _read_to_open(file: Path, *given: Any, **options: Any) -> Imported:
-    return opened(read(file, *given, **options), file.name)
+def _built_to_open(
+    file: Path, kind: str | None, interpreter: str | None, seconds: float, choice: str | None, stop: threading.Event
+) -> Imported:
+    found = read(file, kind, "build", interpreter=interpreter, timeout=seconds, choice=choice, stop=stop)
+    return opened(found, file.name)
 
 
 class _Preview(QWidget):

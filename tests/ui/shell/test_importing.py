@@ -119,6 +119,13 @@ async def test_running_the_program_stops_with_the_dialog(opened: Opened, tmp_pat
     await read(dialog)
     assert not mark.exists()
     dialog.build.setChecked(True)
+    assert not dialog.busy  # what will run, and in which Python, is shown first
+    assert dialog.run.isVisible()
+    assert dialog.interpreter.isVisible()
+    dialog.seconds.setText("no number")
+    assert not dialog.run.isEnabled()
+    dialog.seconds.setText("600")
+    dialog.run.click()
     await until(mark.exists)
     assert dialog.busy
     stop = dialog._stop
