@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from studio.document.agent_options import RunnerAgent
 from studio.document.model import (
     AgentNode,
     HandoffEdge,
     ImportedItem,
     ImportRecord,
     McpServerDecl,
+    Node,
     RunnerNode,
     SubWorkflowNode,
     UnknownEdge,
@@ -69,17 +71,18 @@ OF_THE_PROGRAM: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A setting that exported code does not have. ``items``: the ids of the nodes or names of the declarations."""
+    """A setting that exported code does not have. ``items``: the names of nodes and declarations."""
 
     setting: str
     text: str
     items: tuple[str, ...]
 
 
-def left_out(workflow: Workflow) -> tuple[LeftOut, ...]:
-    """What of a document, and of those inside it, exported code does otherwise: one sentence a setting."""
+def left_out(workflow: Workflow, client: str = "chat_completions") -> tuple[LeftOut, ...]:
+    """What of a document, and of those inside it, exported code does otherwise: one sentence a setting. ``client``: the
+    API that the code speaks to the model."""
     merged: dict[tuple[str, str], list[str]] = {}
-    for setting, text, item in _found(workflow):
+    for setting, text, item in _found(workflow, client):
         merged.setdefault((setting, text), []).append(item)
     return tuple(LeftOut(setting, text, tuple(dict.fromkeys(items))) for (setting, text), items in merged.items())
 
@@ -90,7 +93,7 @@ def sentence_of(found: LeftOut) -> str:
     return f"{shown}: {found.text}"
 
 
-def _found(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
+def _found(workflow: Workflow, client: str) -> Iterator[tuple[str, str, str]]:
     if workflow.budget_tokens is not None or workflow.budget_cost is not None:
         yield "Workflow.budget_tokens", "the budget of a run holds on the canvas only.", workflow.name
     for node in workflow.nodes:
@@ -98,27 +101,46 @@ def _found(workflow: Workflow) -> Iterator[tuple[str, str, str]]:
             case AgentNode() | RunnerNode():
                 yield from _models(node)
             case SubWorkflowNode(embedded=Workflow() as inner):
-                yield from _found(inner)
+                yield from _found(inner, client)
     loop = "equal tool calls in a row do not end the loop; its greatest number of model calls does."
     for agent in all_agents(workflow):
         if isinstance(workflow.node(agent.id), AgentNode) and (agent.tools or agent.mcp_servers):
             most = agent.tool_loop.max_repeats
             if most is not None:
-                yield f"ToolLoop.max_repeats {most}", f"{most} {loop}", agent.id
+                yield f"ToolLoop.max_repeats {most}", f"{most} {loop}", _name(agent)
+        if client == "responses" and _hooks_updates(workflow, agent):
+            yield "Middleware on updates", _TWICE, _name(agent)
     used = {name for agent in all_agents(workflow) for name in agent.mcp_servers}
     for server in workflow.mcp_servers:
         if server.name in used:
             yield from _server(server)
 
 
+def _hooks_updates(workflow: Workflow, agent: AgentNode) -> bool:
+    """Whether middleware of an agent changes the updates of a streamed answer."""
+    modules = {module.name: module.source for module in workflow.modules}
+    texts = [declared.body + modules.get(declared.call.partition(":")[0], "") for declared in agent.middleware]
+    return any("stream_transform_hooks" in text for text in texts)
+
+
+_TWICE = (
+    "middleware that makes new updates of a streamed answer may give its text twice: a Responses server streams it in "
+    "pieces and then whole. Choose Chat completions for it."
+)
+
+
+def _name(node: Node | RunnerAgent) -> str:
+    return " ".join(node.name.split()) or node.id
+
+
 def _models(node: AgentNode | RunnerNode) -> Iterator[tuple[str, str, str]]:
     said = "the provider is not written: address and key of the model are read from the environment."
     if node.profile:
-        yield f"{type(node).__name__}.profile", said, node.id
+        yield f"{type(node).__name__}.profile", said, _name(node)
     if isinstance(node, RunnerNode):
         for agent in node.agents:
             if agent.profile and agent.profile != node.profile:
-                yield "RunnerAgent.profile", "all agents of the runner use the one client of the program.", agent.id
+                yield "RunnerAgent.profile", "all agents of the runner use the one client of the program.", _name(agent)
 
 
 def _server(server: McpServerDecl) -> Iterator[tuple[str, str, str]]:

@@ -221,10 +221,10 @@ def _readme(workflow: Workflow, name: str, client: Client, smoke_test: bool) -> 
         "terminal.\n"
         f"{tested}\n"
         "Code between `# region user` and `# endregion` is yours. Lines changed elsewhere stay, too, unless the next\n"
-        "export changes the same ones; then it asks.\n" + _not_in_the_code(workflow)
+        "export changes the same ones; then it asks.\n" + _not_in_the_code(workflow, client)
     )
 
 
-def _not_in_the_code(workflow: Workflow) -> str:
-    found = [f"- {one_line(sentence_of(item))}\n" for item in left_out(workflow)]
+def _not_in_the_code(workflow: Workflow, client: Client) -> str:
+    found = [f"- {one_line(sentence_of(item))}\n" for item in left_out(workflow, client)]
     return "\n## Otherwise than on the canvas\n\n" + "".join(found) if found else ""

@@ -23,7 +23,7 @@ _PASSED: Mapping[str, str] = {
     "builds": "same graph as the canvas, {detail} nodes",
     "smoke": "1 run with scripted replies",
     "same": "same outputs and {detail} equal events",
-    "restores": "saved after superstep {detail}, restored by a new build, same outputs and events",
+    "restores": "after superstep {detail}, by a new build",
     "secrets": "keys are read from the environment",
 }
 _STATES: Mapping[str, str] = {"waiting": "not run yet", "running": "is running …", "not_run": "not run"}

@@ -191,7 +191,8 @@ class MainWindow(QMainWindow):
         state = workspace.run.state if workspace is not None else RunState.IDLE
         self.tool_bar.chip.show_state(state, workspace.run.sentence if workspace is not None else "")
         self.tool_bar.set_paused(state is RunState.PAUSED)
-        show_status(self.status, workspace, self.tool_bar.profile.text(), page.saved_text if page is not None else "")
+        saved = page.saved_text if page is not None else ""
+        show_status(self.status, workspace, self.tool_bar.profile.text(), saved, kind)
         self._count_tabs(workspace)
         self.setWindowTitle(self._title())
 

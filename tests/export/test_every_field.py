@@ -172,13 +172,23 @@ def test_what_is_left_out_is_said_with_names() -> None:
         [agent("a", tools=("look",), profile="Work"), agent("b", profile="Work")], tools=(ToolDecl(name="look"),)
     )
     found = {item.setting.split()[0]: item for item in left_out(flow)}
-    assert found["AgentNode.profile"].items == ("a", "b")
+    assert found["AgentNode.profile"].items == ("A", "B")
     assert "environment" in found["AgentNode.profile"].text
-    assert found["ToolLoop.max_repeats"].items == ("a",)
+    assert found["ToolLoop.max_repeats"].items == ("A",)
     readme = export_project(flow)["README.md"]
     assert "## Otherwise than on the canvas" in readme
-    assert "- a, b: the provider is not written" in readme
+    assert "- A, B: the provider is not written" in readme
     assert "Otherwise" not in export_project(workflow([function("f", "result = data", yields="text")]))["README.md"]
+
+
+def test_middleware_on_updates_is_named_for_servers_that_stream_texts_twice() -> None:
+    """On the real framework the text of the answer is there twice then."""
+    flow = around.documents()["middleware chat updates"]
+    (found,) = set(left_out(flow, "responses")) - set(left_out(flow))
+    assert found.items == ("A",)
+    assert "may give its text twice" in export_project(flow, client="responses")["README.md"]
+    other = around.documents()["middleware call"]
+    assert left_out(other, "responses") == left_out(other)
 
 
 def test_edges_that_code_cannot_have_are_refused() -> None:

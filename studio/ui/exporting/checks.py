@@ -84,8 +84,7 @@ class _Row(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        lines = 1 if self.step.state == "passed" else len(self._lines(3))
-        return QSize(200, self._theme.length(24 + 15 * max(lines, 1)))
+        return QSize(200, self._theme.length(24 + 15 * max(len(self._lines(3)), 1)))
 
     def resizeEvent(self, _event: object) -> None:
         self.updateGeometry()

@@ -6,18 +6,17 @@ Reading the folder, comparing and writing happen in threads: a folder may be lar
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.files import FileProblem
 from studio.files.last_folders import keep_last_folder, last_folder
 from studio.files.re_export import ExportRecord, PlannedFile, planned, write_planned
 from studio.settings import places
+from studio.ui.exporting.asking import Asking
 from studio.ui.exporting.changed_lines import ChangedLines, changed_lines
 from studio.ui.text import tr
 
@@ -33,13 +32,6 @@ class _Looked:
     lines: Mapping[str, ChangedLines]
 
 
-class _Asked(QObject):
-    """Brings what a thread found back to the loop; lives until the thread has told it."""
-
-    told = Signal(object, object)
-    """Itself, and what was found."""
-
-
 class LastExport(QObject):
     """``folder`` is None as long as the workflow was not exported, or if its folder is gone."""
 
@@ -51,13 +43,13 @@ class LastExport(QObject):
         self.folder: Path | None = None
         self.files: dict[str, PlannedFile] = {}
         self._lines: Mapping[str, ChangedLines] = {}
-        self._asked: dict[_Asked, Callable[[Any], None]] = {}
+        self._asking = Asking(self)
         self._turn = self._seen = 0
 
     @property
     def busy(self) -> bool:
         """Whether a thread is at work."""
-        return bool(self._asked)
+        return self._asking.busy
 
     @property
     def looking(self) -> bool:
@@ -68,12 +60,12 @@ class LastExport(QObject):
         """Compares the files with the folder of the workflow with this id; ``looked`` follows. What is still being
         compared for other files is not waited for."""
         self._turn += 1
-        self._ask(lambda: _look(workflow, files), partial(self._on_looked, self._turn))
+        self._asking.ask(lambda: _look(workflow, files), partial(self._on_looked, self._turn))
         self.looked.emit()
 
     def plan(self, files: Mapping[str, str], folder: Path, then: Callable[[Plan], None]) -> None:
         """Hands on what writing the files to a folder would do."""
-        self._ask(lambda: _plan_of(files, folder), then)
+        self._asking.ask(lambda: _plan_of(files, folder), then)
 
     def write(
         self,
@@ -86,7 +78,7 @@ class LastExport(QObject):
     ) -> None:
         """Writes a plan apart from the paths in ``left``, and remembers it; hands on what was written, or the
         :class:`FileProblem` or ``OSError``."""
-        self._ask(lambda: _write(plan, files, folder, workflow, left), then)
+        self._asking.ask(lambda: _write(plan, files, folder, workflow, left), then)
 
     def reasons(self) -> dict[str, str]:
         """Path -> what the next export does to it, for those that it does not leave as they are."""
@@ -114,15 +106,6 @@ class LastExport(QObject):
         there = self.folder is not None and planned_file is not None and planned_file.now is not None
         return Path(self.folder, path) if there and self.folder is not None else None
 
-    def _ask(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        asked = _Asked()
-        self._asked[asked] = then
-        asked.told.connect(self._on_asked_told)
-        QThreadPool.globalInstance().start(lambda: _tell(asked, work))
-
-    def _on_asked_told(self, asked: _Asked, found: object) -> None:
-        self._asked.pop(asked)(found)
-
     def _on_looked(self, turn: int, found: _Looked) -> None:
         if turn != self._turn:
             return
@@ -131,12 +114,6 @@ class LastExport(QObject):
         self.files = {file.path: file for file in found.plan}
         self._lines = found.lines
         self.looked.emit()
-
-
-def _tell(asked: _Asked, work: Callable[[], Any]) -> None:
-    found = work()
-    with suppress(RuntimeError):  # the program has ended
-        asked.told.emit(asked, found)
 
 
 def _look(workflow: str, files: Mapping[str, str]) -> _Looked:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from studio.document.model import Workflow
 from studio.ui.exporting.target import TargetChoice
+from studio.ui.exporting.written_code import ONE_PROCESS, ExportChoice
 from studio.ui.text import tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import CheckBox, ComboBox
@@ -49,23 +47,35 @@ class ExportOptions(QWidget):
         for box in (self.smoke_test, self.positions):
             box.toggled.connect(self.changed)
 
-    def files(self, workflow: Workflow, folder: Path | None) -> dict[str, str] | None:
-        """The code; None if the package name is none, which its field says then. Raises
-        :class:`studio.export.ExportProblem`."""
+    def choice(self) -> ExportChoice | None:
+        """What is chosen; None if the package name is none, which its field says then."""
         package = self.package.text().strip()
         fits = not package or package.isidentifier()
         said = "" if fits else tr("Use letters, digits and _, not beginning with a digit.")
         self.package_field.set_problem("error", said)
         if not fits:
             return None
-        return self.target.files(
-            workflow,
-            package or None,
-            folder,
-            self.positions.isChecked(),
+        return ExportChoice(
+            target=self.target.target,
+            single=self.target.single.isChecked(),
+            package=package,
             client="responses" if self.client.currentData() == "responses" else "chat_completions",
             smoke_test=self.smoke_test.isChecked(),
+            positions=self.positions.isChecked(),
         )
+
+    def show_choice(self, choice: ExportChoice) -> None:
+        """Shows what was chosen; nothing is asked for."""
+        self.target.show_choice(choice)
+        for widget in (self.package, self.client, self.smoke_test, self.positions):
+            widget.blockSignals(True)
+        self.package.setText(choice.package)
+        self.client.setCurrentIndex(self.client.findData(choice.client))
+        self.smoke_test.setChecked(choice.smoke_test)
+        self.positions.setChecked(choice.positions)
+        for widget in (self.package, self.client, self.smoke_test, self.positions):
+            widget.blockSignals(False)
+        self._show_what_applies()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
@@ -107,11 +117,16 @@ class ExportOptions(QWidget):
         return row
 
     def _on_client_changed(self, _index: int) -> None:
-        self._client_hint.set_text(tr(_CLIENT_HINTS[str(self.client.currentData())]))
+        self._show_what_applies()
         self.changed.emit()
 
     def _on_target_changed(self) -> None:
-        """One file has neither a test nor a file beside it."""
-        for box in (self.smoke_test, self.positions):
-            box.setEnabled(not self.target.is_one_file)
+        self._show_what_applies()
         self.changed.emit()
+
+    def _show_what_applies(self) -> None:
+        """The words for the client; one file has neither a test nor a file beside it."""
+        self._client_hint.set_text(tr(_CLIENT_HINTS[str(self.client.currentData())]))
+        one_file = self.target.target == ONE_PROCESS and self.target.single.isChecked()
+        for box in (self.smoke_test, self.positions):
+            box.setEnabled(not one_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -9,34 +10,39 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
+from studio.bridge.view_state import ViewState
 from studio.bridge.workspace import Workspace
+from studio.document.model import Workflow
 from studio.proof.words import TITLES
 from studio.settings import trust
 from studio.settings.preferences import read_preferences
 from studio.ui.dialogs.file_dialogs import choose_new_folder
-from studio.ui.dialogs.messages import show_problem
 from studio.ui.exporting.checks import ChecksPanel
+from studio.ui.exporting.code_head import CodeHead
 from studio.ui.exporting.code_search import CodeSearch
 from studio.ui.exporting.code_view import CodeView
 from studio.ui.exporting.editor import open_in_editor
 from studio.ui.exporting.error_bar import ErrorBar
 from studio.ui.exporting.file_tree import FileTree, PlaceList
-from studio.ui.exporting.last_export import LastExport, Plan
+from studio.ui.exporting.folder_writing import FolderWriting
+from studio.ui.exporting.last_export import LastExport
 from studio.ui.exporting.no_code_page import NoCodePage
 from studio.ui.exporting.options import ExportOptions
-from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
+from studio.ui.exporting.places import CodePlace
 from studio.ui.exporting.proof_bar import ProofBar
-from studio.ui.exporting.replace_sheet import ReplaceSheet
+from studio.ui.exporting.written_code import CodeWriter, ExportChoice, WrittenCode
 from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
-from studio.ui.widgets.labels import Chip, Elided, Label, Prose
+from studio.ui.widgets.labels import Chip, Label, Prose
 from studio.ui.widgets.page import Page
-from studio.ui.widgets.segments import SegmentedControl
 from studio.ui.widgets.sources import counted
 from studio.ui.window.document_tabs import DocumentPage
 
 _BEHIND_MS = 300
+_BUSY_MS = 100
+"""What takes longer says that it is at work."""
+_KEPT = "export"
 
 
 class ExportPage(DocumentPage):
@@ -47,19 +53,31 @@ class ExportPage(DocumentPage):
     said = Signal(str)
     node_chosen = Signal(str)
     """An item to be shown on the canvas."""
+    checked = Signal()
+    """A step of the check began or ended, or the code is another one than what was checked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.workspace: Workspace | None = None
-        self._files: dict[str, str] = {}
+        self._code = WrittenCode(Workflow())
+        self._files: Mapping[str, str] = {}
         self._shown = ""
+        self._choice: ExportChoice | None = None
+        self._waiting: Callable[[], None] | None = None
+        """What goes on once the code is that of the document."""
+        self.writer = CodeWriter(self)
         self.last = LastExport(self)
+        self.writing = FolderWriting(theme, self, self.last)
         self._stale = True
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_BEHIND_MS)
         self._timer.timeout.connect(self.refresh)
+        self._busy = QTimer(self)
+        self._busy.setSingleShot(True)
+        self._busy.setInterval(_BUSY_MS)
+        self._busy.timeout.connect(self._on_busy_timeout)
         self._tree = FileTree(theme)
         self._count = Chip(theme, "0", height=18)
         self._places = PlaceList(theme)
@@ -69,10 +87,8 @@ class ExportPage(DocumentPage):
         self._errors = ErrorBar(theme)
         self.proof_bar = ProofBar(theme)
         self.checks = ChecksPanel(theme, tuple(TITLES))
-        self._path = Elided(theme, "", "code-small", "text")
-        self._lines = Chip(theme, "", square=True, height=18)
-        self.shows = SegmentedControl(theme, (("code", tr("Code")), ("changes", tr("Changes"))), small=True)
-        self.edit = Button(theme, tr("Open in editor"), "external-link", small=True)
+        self.head = CodeHead(theme)
+        self.shows, self.edit = self.head.shows, self.head.edit
         self.options = ExportOptions(theme)
         self.target = self.options.target
         self.no_code = NoCodePage(theme)
@@ -88,11 +104,16 @@ class ExportPage(DocumentPage):
             self.workspace.document.changed.disconnect(self._on_document_changed)
             self.workspace.problems.changed.disconnect(self._show_errors)
             self.workspace.proof.changed.disconnect(self._show_proof)
-        self.workspace = workspace
+            self.workspace.code_trusted.disconnect(self._show_proof)
+        self.workspace, self._waiting = workspace, None
+        self.writer.forget()
         if workspace is not None:
             workspace.document.changed.connect(self._on_document_changed)
             workspace.problems.changed.connect(self._show_errors)
             workspace.proof.changed.connect(self._show_proof)
+            workspace.code_trusted.connect(self._show_proof)
+            self._choice = ExportChoice.of_kept(ViewState(workspace.document.workflow.id).get(_KEPT))
+            self.options.show_choice(self._choice)
         self.refresh()
 
     @property
@@ -101,23 +122,26 @@ class ExportPage(DocumentPage):
         return dict(self._files)
 
     def refresh(self) -> None:
-        """Writes the code anew."""
-        from studio.export import ExportProblem
-
+        """Writes the code anew, in a thread; ``writer.written`` follows."""
         self._timer.stop()
         self._stale = False
-        if self.workspace is None:
+        choice = self.options.choice() if self.workspace is not None else None
+        if self.workspace is None or choice is None:
+            self._waiting = None
             return
         document = self.workspace.document
-        folder = document.path.parent if document.path is not None else None
-        try:
-            files = self.options.files(document.workflow, folder)
-        except ExportProblem as problem:
-            self._show_problem(str(problem))
-            return
-        if files is not None:
-            self._files = files
-            self._show_files()
+        if choice != self._choice:
+            self._choice = choice
+            ViewState(document.workflow.id).set(_KEPT, choice.kept())
+        self.writer.write(document.workflow, choice, document.path.parent if document.path is not None else None)
+
+    def when_written(self, then: Callable[[], None]) -> None:
+        """Goes on once the code that is shown is that of the document and the options as they are now."""
+        if self._timer.isActive() or self._stale or self.writer.busy:
+            self._waiting = then
+            self.refresh()
+        else:
+            then()
 
     def showEvent(self, event: object) -> None:
         if self._stale:
@@ -141,8 +165,30 @@ class ExportPage(DocumentPage):
         QPainter(self).fillRect(self.rect(), self._theme.color("window"))
 
     # ---- showing
+    def _show_written(self, code: WrittenCode) -> None:
+        self._code, self._files = code, code.files
+        waiting, self._waiting = self._waiting, None
+        self.target.tell(code.told)
+        if code.problem:
+            self._show_problem()
+            return
+        self._show_files()
+        if waiting is not None:
+            waiting()
+
+    def _on_writer_changed(self) -> None:
+        """The sign that code is being written comes once that takes its time, and goes with the code."""
+        if self.writer.busy:
+            self._busy.start()
+            return
+        self._busy.stop()
+        self._count.set_text(str(len(self._files)))
+
+    def _on_busy_timeout(self) -> None:
+        self._count.set_text(tr("Writing the code …"))
+
     def _show_files(self) -> None:
-        main = workflow_file(self._files)
+        main = self._code.main
         self._pages.setCurrentIndex(0)
         self._show_errors()
         self._copy_all.setEnabled(True)
@@ -152,8 +198,7 @@ class ExportPage(DocumentPage):
         assert self.workspace is not None
         self._look_at_folder()
         self.workspace.proof.show_files(self._files)
-        code = self._files.get(main or "", "")
-        self._places.show_places(code_places(self.workspace.document.workflow, code))
+        self._places.show_places(list(self._code.places))
         self._show_file(self._shown if self._shown in self._files else main or "")
 
     def _show_errors(self) -> None:
@@ -165,17 +210,14 @@ class ExportPage(DocumentPage):
         self._write.setEnabled(not errors and self._pages.currentIndex() == 0)
         self._write.setToolTip(tr("Possible when the workflow has no errors.") if errors else "")
 
-    def _show_problem(self, sentence: str) -> None:
-        assert self.workspace is not None
-        document = self.workspace.document
-        refused = self.target.refused(document.workflow, document.path.parent if document.path is not None else None)
+    def _show_problem(self) -> None:
+        refused = list(self._code.refused)
         title = tr("Durable Task cannot run this workflow as it is drawn.")
         none = tr("There is no code for this workflow yet.")
-        self._files = {}
         self._count.set_text("0")
         self._tree.show_files([], None)
         self._places.show_places([])
-        self.no_code.show_reasons(title if refused else none, refused or [("", sentence)])
+        self.no_code.show_reasons(title if refused else none, refused or [("", self._code.problem)])
         self._pages.setCurrentIndex(1)
         self._write.setEnabled(False)
         self._copy_all.setEnabled(False)
@@ -184,19 +226,14 @@ class ExportPage(DocumentPage):
         code = self._files.get(path, "")
         changed = path != self._shown
         self._shown = path
-        self._path.set_text(path)
-        there = self.last.file(path)
-        self.edit.setEnabled(there is not None)
-        self.edit.setToolTip(
-            tip(str(there)) if there is not None else tr("Possible when the project has been written.")
-        )
+        self.head.path.set_text(path)
+        self.head.show_in_folder(self.last.file(path))
         if self.shows.value == "changes":
             self._show_changes(path)
             return
         number = code.count("\n")
-        self._lines.set_text(counted(number, tr("1 line"), tr("{count} lines")))
-        main = path == workflow_file(self._files)
-        glyphs = glyph_lines(self.workspace.document.workflow, code) if self.workspace and main else {}
+        self.head.lines.set_text(counted(number, tr("1 line"), tr("{count} lines")))
+        glyphs = self._code.glyphs if path == self._code.main else {}
         if changed:
             self._view.show_line(0)
         self._view.show_code(path, code.removesuffix("\n"), glyphs)
@@ -205,7 +242,7 @@ class ExportPage(DocumentPage):
         """What the next export would change in the file, as it is in the folder now."""
         found = self.last.lines(path)
         come, go = found.counts
-        self._lines.set_text(tr("+{come} −{go}").format(come=come, go=go))
+        self.head.lines.set_text(tr("+{come} −{go}").format(come=come, go=go))
         self._view.show_line(0)
         self._view.show_code(path, found.text, {}, found.marks)
         self._view.bring_into_view(found.first)
@@ -244,6 +281,7 @@ class ExportPage(DocumentPage):
         if self.workspace is not None:
             self.proof_bar.show_proof(self.workspace.proof)
             self.checks.show_steps(self.workspace.proof.steps if self.workspace.proof.state != "stale" else {})
+            self.checked.emit()
 
     # ---- layout
     def _lay_out(self) -> None:
@@ -282,7 +320,7 @@ class ExportPage(DocumentPage):
         column.setSpacing(0)
         column.addWidget(self._errors)
         column.addWidget(self.proof_bar)
-        column.addLayout(self._head())
+        column.addWidget(self.head)
         column.addWidget(line)
         column.addWidget(self.search)
         column.addWidget(self._view, 1)
@@ -291,28 +329,6 @@ class ExportPage(DocumentPage):
         holder = QWidget()
         holder.setLayout(self._pages)
         return holder
-
-    def _head(self) -> QHBoxLayout:
-        head = QHBoxLayout()
-        head.setContentsMargins(14, 5, 10, 5)
-        head.setSpacing(8)
-        copy = Button(self._theme, tr("Copy"), "copy", small=True)
-        copy.clicked.connect(self._on_copy_clicked)
-        find = Button(self._theme, "", "search", "plain", small=True)
-        find.setAccessibleName(tr("Find in this file"))
-        find.setToolTip(tr("Find in this file (Ctrl+F)"))
-        find.clicked.connect(self.search.begin)
-        self.shows.setAccessibleName(tr("What is shown of the file"))
-        self.shows.show_value("code")
-        self.shows.hide()
-        head.addWidget(self._path)
-        head.addWidget(self._lines)
-        head.addStretch(1)
-        head.addWidget(self.shows)
-        head.addWidget(find)
-        head.addWidget(self.edit)
-        head.addWidget(copy)
-        return head
 
     def _right(self) -> QWidget:
         side = QWidget()
@@ -361,10 +377,17 @@ class ExportPage(DocumentPage):
         self.proof_bar.started.connect(self._on_proof_bar_started)
         self.proof_bar.cancelled.connect(self._on_proof_bar_cancelled)
         self.options.typed.connect(self._timer.start)
+        self.writer.written.connect(self._show_written)
+        self.writer.changed.connect(self._on_writer_changed)
         self.options.changed.connect(self.refresh)
         self.last.looked.connect(self._on_last_looked)
+        self.writing.said.connect(self.said)
+        self.writing.planned.connect(self._show_errors)
+        self.writing.ended.connect(self._on_writing_ended)
         self._write.clicked.connect(self._on_write_clicked)
         self._copy_all.clicked.connect(self._on_copy_all_clicked)
+        self.head.copied.connect(self._on_head_copied)
+        self.head.search.clicked.connect(self.search.begin)
         self.shows.edited.connect(self._on_shows_edited)
         self.edit.clicked.connect(self._on_edit_clicked)
 
@@ -375,7 +398,7 @@ class ExportPage(DocumentPage):
             self._timer.start()
 
     def _on_place_chosen(self, place: CodePlace) -> None:
-        main = workflow_file(self._files)
+        main = self._code.main
         if main is None:
             return
         self._tree.show_files(list(self._files), main)
@@ -383,10 +406,9 @@ class ExportPage(DocumentPage):
         self._view.show_line(place.lines[0])
 
     def _on_line_clicked(self, line: int) -> None:
-        main = workflow_file(self._files)
-        if self.workspace is None or self._shown != main:
+        if self._shown != self._code.main:
             return
-        for place in code_places(self.workspace.document.workflow, self._files.get(main, "")):
+        for place in self._code.places:
             if line in place.lines:
                 self._places.choose(place.item)
                 self._view.show_line(line)
@@ -400,8 +422,13 @@ class ExportPage(DocumentPage):
             self.proof_bar.refuse(reason)
             self.said.emit(reason)
             return
-        interpreter = read_preferences()[0].interpreter
-        self.workspace.proof.start(document.workflow, document.folder, interpreter, self.workspace.run.shown_run)
+        self.when_written(self._prove)
+
+    def _prove(self) -> None:
+        """Of the document that the code was written of, which may be a moment older than the drawing."""
+        if self.workspace is not None:
+            interpreter, run = read_preferences()[0].interpreter, self.workspace.run.shown_run
+            self.workspace.proof.start(self._code.workflow, self.workspace.document.folder, interpreter, run)
 
     def _on_proof_bar_cancelled(self) -> None:
         if self.workspace is not None:
@@ -420,7 +447,7 @@ class ExportPage(DocumentPage):
         problem = open_in_editor(read_preferences()[0].editor, file, line)
         self.said.emit(problem or tr("Opened {name}.").format(name=file.name))
 
-    def _on_copy_clicked(self) -> None:
+    def _on_head_copied(self) -> None:
         QGuiApplication.clipboard().setText(self._files.get(self._shown, ""))
         self.said.emit(tr("Copied {path}.").format(path=self._shown))
 
@@ -436,40 +463,16 @@ class ExportPage(DocumentPage):
 
     def write_to(self, folder: Path) -> None:
         """Writes the project; what was changed by hand stays, or is shown with a question before it is replaced."""
-        self._write.setEnabled(False)
-        self.said.emit(tr("Comparing with {folder} …").format(folder=folder))
-        self.last.plan(self._files, folder, partial(self._on_planned, self._files, folder))
+        self.when_written(partial(self._write_files, folder))
 
-    def _on_planned(self, files: dict[str, str], folder: Path, plan: Plan) -> None:
+    def _write_files(self, folder: Path) -> None:
+        if self.workspace is not None and self._files:
+            self._write.setEnabled(False)
+            self.writing.write(self._files, folder, self.workspace.document.workflow.id)
+
+    def _on_writing_ended(self) -> None:
         self._show_errors()
-        lost = [file for file in plan if file.kind == "lost"]
-        if not lost:
-            self._write_now(files, folder, plan)
-            return
-        ReplaceSheet(
-            self._theme, folder.name, lost, self,
-            keep=partial(self._write_now, files, folder, plan, tuple(file.path for file in lost)),
-            replace=partial(self._write_now, files, folder, plan),
-        ).open()  # fmt: skip
-
-    def _write_now(self, files: dict[str, str], folder: Path, plan: Plan, left: tuple[str, ...] = ()) -> None:
-        if self.workspace is not None:
-            then = partial(self._on_written, folder, plan, left)
-            self.last.write(plan, files, folder, self.workspace.document.workflow.id, left, then)
-
-    def _on_written(
-        self, folder: Path, plan: Plan, left: tuple[str, ...], written: tuple[Path, ...] | Exception
-    ) -> None:
-        if isinstance(written, Exception):
-            detail = f"{written.strerror}." if isinstance(written, OSError) else str(written)
-            show_problem(self._theme, self, tr("The project could not be written."), detail)
-            return
         self._look_at_folder()
-        count = counted(len(written), tr("1 file"), tr("{count} files"))
-        kept = sum(file.kind == "kept" for file in plan) + len(left)
-        by_hand = counted(kept, tr("1 file keeps what was changed by hand."),
-                          tr("{count} files keep what was changed by hand.")) if kept else ""  # fmt: skip
-        self.said.emit(f"{tr('Wrote {count} to {folder}.').format(count=count, folder=folder)} {by_hand}".strip())
 
 
 def _titled(theme: Theme, title: str, content: QWidget, side: QWidget | None) -> QWidget:

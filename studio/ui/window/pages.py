@@ -84,6 +84,7 @@ class Pages:
         made = ExportPage(window.theme)
         made.set_workspace(page.workspace)
         made.said.connect(window.say)
+        made.checked.connect(window.schedule_refresh)
         made.node_chosen.connect(partial(self._on_export_node_chosen, page))
         window.tabs.add(made, tr("Export to Python"), "own:code")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studio.bridge.proof_model import ProofModel
 from studio.bridge.run_model import RunModel
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
@@ -21,8 +22,8 @@ _severities = Kept(_count_severities)
 """Errors and warnings."""
 
 
-def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str) -> None:
-    """Shows everything of a workspace, or of the model alone."""
+def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved: str, kind: str = "") -> None:
+    """Shows everything of a workspace, or of the model alone. ``kind``: of the tab that is in front."""
     if profile in ("", OFFLINE_NAME):
         bar.show_privacy(tr("No account · nothing leaves this computer"))
     else:
@@ -37,6 +38,25 @@ def show_status(bar: StatusBar, workspace: Workspace | None, profile: str, saved
     bar.show_problems(*_severities.of(workspace.problems.problems))
     bar.show_saved(saved)
     bar.show_selection(selection_text(workspace))
+    if kind == "export":
+        _show_export(bar, workspace.proof)
+
+
+def _show_export(bar: StatusBar, proof: ProofModel) -> None:
+    """Whether the code is checked, and in which Python; which of its lines are the user's."""
+    found = proof.proof.interpreter if proof.proof is not None and proof.state in ("proven", "failed") else None
+    words, icon, token = {
+        "proven": (tr("Export verified"), "circle-check", "done_t"),
+        "failed": (tr("Export not verified"), "circle-x", "fail_t"),
+        "running": (tr("Checking the export"), "loader", "run_t"),
+        "stale": (tr("Export changed since the check"), "circle-alert", "wait_t"),
+        "none": (tr("Export not checked"), "circle", "muted"),
+    }[proof.state]
+    bar.state.show_text(words, icon, token)
+    if found is not None:
+        framework = tr("agent-framework-core {framework} · Python {version}")
+        bar.show_counts(framework.format(framework=found.framework, version=found.version))
+    bar.show_selection(tr("Shaded lines are yours and are kept"))
 
 
 def run_text(run: RunModel) -> str:

@@ -19,6 +19,7 @@ from studio.ui.exporting.replace_sheet import ReplaceSheet
 from studio.ui.theme import Theme
 from tests.ui.panels.brief import brief
 from tests.ui.shell.still_run import StillWorkspaces
+from tests.ui.shell.written import written
 
 AGENTS = "research_brief/agents.py"
 
@@ -30,6 +31,7 @@ def page(qtbot: QtBot, theme: Theme) -> ExportPage:
     made.resize(1400, 900)
     made.set_workspace(StillWorkspaces().open(brief(), None))
     made.show()
+    written(made, qtbot)
     return made
 
 
@@ -38,6 +40,7 @@ def _instructions(page: ExportPage, qtbot: QtBot, text: str) -> None:
     document = page.workspace.document
     document.execute(commands.set_fields(document.workflow, "writer", {"instructions": text}), "Edit")
     page.refresh()
+    written(page, qtbot)
     _rested(page, qtbot)
 
 

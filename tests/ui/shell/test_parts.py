@@ -36,6 +36,7 @@ from studio.ui.welcome.cards import TemplateCard
 from studio.ui.welcome.rows import RecentRow, when_text
 from studio.ui.welcome.thumbnail import picture
 from tests.ui.shell.still_run import StillWorkspaces
+from tests.ui.shell.written import written
 
 
 def brief() -> Workflow:
@@ -97,6 +98,7 @@ def test_the_code_of_a_workflow_is_shown(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(brief(), None))
+    written(page, qtbot)
     assert "research_brief/workflow.py" in page.files
     assert page._shown == "research_brief/workflow.py"
     assert "WorkflowBuilder" in page._view.toPlainText()
@@ -110,6 +112,7 @@ def test_the_code_follows_the_document(qtbot: QtBot, theme: Theme) -> None:
     qtbot.addWidget(page)
     page.set_workspace(workspace)
     page.show()
+    written(page, qtbot)
     workspace.document.execute(commands.set_workflow({"name": "Other plan"}), "Rename")
     qtbot.waitUntil(lambda: "other_plan/workflow.py" in page.files)
 
@@ -118,11 +121,14 @@ def test_a_package_name_is_checked(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(brief(), None))
+    written(page, qtbot)
     page.options.package.setText("1 wrong")
     page.refresh()
+    written(page, qtbot)
     assert "letters" in page.options.package_field.problem
     page.options.package.setText("brief")
     page.refresh()
+    written(page, qtbot)
     assert page.options.package_field.problem == ""
     assert "brief/workflow.py" in page.files
 
@@ -131,8 +137,10 @@ def test_positions_are_added_on_demand(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(brief(), None))
+    written(page, qtbot)
     assert not any(path.endswith(".layout.json") for path in page.files)
     page.options.positions.click()
+    written(page, qtbot)
     assert "research_brief/research_brief.layout.json" in page.files
 
 
@@ -140,6 +148,7 @@ def test_a_workflow_without_code_says_why(qtbot: QtBot, theme: Theme) -> None:
     page = ExportPage(theme)
     qtbot.addWidget(page)
     page.set_workspace(StillWorkspaces().open(Workflow(), None))
+    written(page, qtbot)
     assert page._pages.currentIndex() == 1
     assert "start" in page.no_code.reasons[0][1]
     assert not page._write.isEnabled()
@@ -151,6 +160,7 @@ def test_code_of_a_workflow_with_errors_says_so_and_is_not_written(qtbot: QtBot,
     qtbot.addWidget(page)
     page.set_workspace(workspace)
     page.show()
+    written(page, qtbot)
     assert page._errors.isHidden()
     assert page._write.isEnabled()
     workspace.document.execute(
@@ -175,6 +185,7 @@ def test_a_proof_is_told_step_by_step_and_is_about_one_text_only(qtbot: QtBot, t
     qtbot.addWidget(page)
     page.set_workspace(workspace)
     page.show()
+    written(page, qtbot)
     proof, bar = workspace.proof, page.proof_bar
     assert (proof.state, bar.title.text(), bar.button.text()) == ("none", "Not checked yet", "Check")
     steps = tuple(Step(key, "passed", "33", 0.5) for key in KEYS)
