@@ -70,14 +70,8 @@ class ExportPage(DocumentPage):
         self.last = LastExport(self)
         self.writing = FolderWriting(theme, self, self.last)
         self._stale = True
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_BEHIND_MS)
-        self._timer.timeout.connect(self.refresh)
-        self._busy = QTimer(self)
-        self._busy.setSingleShot(True)
-        self._busy.setInterval(_BUSY_MS)
-        self._busy.timeout.connect(self._on_busy_timeout)
+        self._timer = QTimer(self, singleShot=True, interval=_BEHIND_MS)
+        self._busy = QTimer(self, singleShot=True, interval=_BUSY_MS)
         self._tree = FileTree(theme)
         self._count = Chip(theme, "0", height=18)
         self._places = PlaceList(theme)
@@ -367,6 +361,8 @@ class ExportPage(DocumentPage):
         return content
 
     def _connect(self) -> None:
+        self._timer.timeout.connect(self.refresh)
+        self._busy.timeout.connect(self._on_busy_timeout)
         self._tree.file_chosen.connect(self._show_file)
         self._places.place_chosen.connect(self._on_place_chosen)
         self._places.opened.connect(self.node_chosen)
