@@ -12,6 +12,7 @@ from studio.assembly.people import QUESTION
 from studio.assembly.texts import value_text
 from studio.bridge.run_views import AnswerView, RequestView
 from studio.debugger.answers import answer_kind
+from studio.document.types import BUILT_IN, item_type
 from studio.engine.events import Event, RequestAnswered, RequestRaised
 from studio.engine.values import Record
 
@@ -64,7 +65,7 @@ def request_view(
     elif isinstance(data, Record) and data.type_name == QUESTION:
         question, choices = str(data["text"]), tuple(data["choices"])
     wanted = answer_kind(data, event.response_type)
-    schema = results.get(data.name) if isinstance(data, ToolCall) else schemas.get(wanted)
+    schema = results.get(data.name) if isinstance(data, ToolCall) else _schema_of(wanted, schemas)
     return RequestView(
         event.request,
         event.node,
@@ -78,3 +79,12 @@ def request_view(
         event.t,
         event.response_type,
     )
+
+
+def _schema_of(wanted: str, schemas: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """The schema of a declared type, or of a list of a declared or built-in one; None for what needs no schema."""
+    item = item_type(wanted)
+    if item is None:
+        return schemas.get(wanted)
+    inner = schemas.get(item) or dict(BUILT_IN.get(item, {}))
+    return {"type": "array", "items": inner} if inner else None

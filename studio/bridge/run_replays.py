@@ -210,6 +210,7 @@ class RunReplays(RunMoments):
                 self._drawing_timer.start()
         elif self.drawing_differs:
             self.drawing_differs = ()
+            self._looked_at = None  # the same two drawings differ again at the next halt
 
     async def _compare_drawings(self) -> None:
         pinned, halted = self._pinned, self.state in (RunState.PAUSED, RunState.WAITING)

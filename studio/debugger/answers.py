@@ -9,9 +9,10 @@ from typing import Any
 from studio.agents.messages import ApprovalRequest, ApprovalResponse, ToolCall, ToolResult
 from studio.agents.pending import with_other_arguments
 from studio.assembly.people import QUESTION
-from studio.assembly.types import as_record
+from studio.assembly.types import as_record, sent_types
 from studio.document.model import Workflow
-from studio.document.types import WITH_TEXT, accepts
+from studio.document.types import WITH_TEXT, accepts, item_type
+from studio.engine.types import ANY, UnionOf, fits
 from studio.engine.values import Record, plain
 
 _KINDS = {
@@ -65,6 +66,8 @@ def answer_value(data: Any, response_type: str, answer: Any, workflow: Workflow)
     value = _declared(answer, kind, workflow)
     if value is answer and not isinstance(value, Record) and any(t.name == kind for t in workflow.types):
         raise ValueProblem(f"{_shown(answer)} is no {kind}; an object with its fields is wanted.")
+    if isinstance(data, Record) and data.type_name == QUESTION:
+        _check_fits(value, kind)
     return value
 
 
@@ -86,7 +89,22 @@ def input_value(given: Any, workflow: Workflow) -> Any:
     return given
 
 
+def _check_fits(value: Any, kind: str) -> None:
+    """Refuses what the engine would not take, with the entry of a list that is wrong."""
+    inner = item_type(kind)
+    if inner is not None and isinstance(value, list):
+        for entry in value:
+            _check_fits(entry, inner)
+    elif not fits(value, UnionOf(*members) if (members := sent_types(kind)) else ANY):
+        raise ValueProblem(f"{_shown(value)} is no value of type {kind}.")
+
+
 def _declared(value: Any, name: str, workflow: Workflow) -> Any:
+    """Objects as values of the declared type that a name stands for, also each in a list; anything else as it is."""
+    inner = item_type(name)
+    if inner is not None and isinstance(value, list):
+        made = [_declared(entry, inner, workflow) for entry in value]
+        return value if all(new is old for new, old in zip(made, value, strict=True)) else made
     schema = next((t.json_schema for t in workflow.types if t.name == name), None)
     if schema is None or not isinstance(value, Mapping) or isinstance(value, Record):
         return value

@@ -72,6 +72,21 @@ def test_a_waiting_run_goes_on_as_a_fork_when_the_prompt_changed_meanwhile(on_lo
     assert on_workspace(on_loop, document.model_copy(update={"nodes": other}), second) == []
 
 
+def test_a_changed_drawing_is_offered_again_after_a_step_without_it(on_loop: OnLoop) -> None:
+    async def script(workspace: Workspace) -> None:
+        run = workspace.run
+        run.step("a poem")
+        await reach(workspace, S.PAUSED)
+        workspace.document.execute(SetFields("nodes", "critic", {"instructions": "Be kind."}), "Type")
+        await until(lambda: run.can("apply")[0], 15)
+        run.step("")
+        await until(lambda: run.state is S.PAUSED and len(run.checkpoints) == 2, 15)
+        await until(lambda: run.drawing_differs == ("Critic",), 15)
+        assert run.can("apply") == (True, "")
+
+    assert on_workspace(on_loop, two_agents(), script) == []
+
+
 def test_checkpoints_say_at_once_that_the_graph_changed(on_loop: OnLoop) -> None:
     async def script(workspace: Workspace) -> None:
         run = workspace.run

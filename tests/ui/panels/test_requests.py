@@ -19,6 +19,7 @@ from studio.debugger.answers import answer_value
 from studio.debugger.states import RunState
 from studio.document.model import ToolDecl, Workflow
 from studio.engine.events import RequestAnswered, RequestRaised
+from studio.engine.values import Record
 from studio.ui.requests import RequestsPanel
 from studio.ui.requests.arguments import arguments_of
 from studio.ui.requests.card import ApprovalCard, QuestionCard
@@ -409,6 +410,17 @@ def test_the_result_of_a_call_that_a_person_runs_has_a_form(
     given = {"decision": "Cover it", "pages_at_most": 2, "chapters": []}
     assert card.draft() == given
     assert answer_value(call, "content", given, document) == ToolResult("c", given)
+
+
+def test_an_answer_of_type_list_has_a_line_for_each_entry(theme: Theme, workspace: Workspace, qtbot: QtBot) -> None:
+    views = views_of(Workflow())
+    data = Record("Question", {"text": "Which?", "answer_type": "list[number]", "choices": (), "data": ""})
+    views.fold(RequestRaised(0.0, "r", "planner", data, "list[float | int]"))
+    card = QuestionCard(theme, workspace, views.requests[0])
+    qtbot.addWidget(card)
+    assert isinstance(card.field, ListValue)
+    card.field.editor.setPlainText("2\n3,5")
+    assert card.draft() == [2, 3.5]
 
 
 def test_after_a_stop_the_form_says_so_and_asks_again(show: Show, run: FakeRun, qtbot: QtBot) -> None:
