@@ -57,3 +57,22 @@ def test_the_starter_knows_every_sub_command() -> None:
     text = (ROOT / "packaging" / "run").read_text(encoding="utf-8")
     named = set(re.findall(r"[a-z-]+", text.partition("case ")[2].partition("install_qt_libraries ;; esac")[0]))
     assert set(SUB_COMMANDS) <= named
+
+
+def _made_of_parts(node: ast.AST) -> bool:
+    """Whether a text is put together here, and not given to ``tip``, which shows ``<`` as it is written."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tip", "plain_tip"):
+        return False
+    formats = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format"
+    return isinstance(node, ast.JoinedStr) or formats or any(map(_made_of_parts, ast.iter_child_nodes(node)))
+
+
+def test_tips_with_names_in_them_are_shown_letter_by_letter() -> None:
+    found = [
+        f"{file}:{node.lineno}"
+        for file in Path("studio/ui").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in ("setToolTip", "setTabToolTip") and _made_of_parts(node.args[-1])
+    ]
+    assert not found

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from studio.ui.command_palette.search import Entry, Found, ranked
 from studio.ui.paint import draw_kind
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.labels import Label
 
@@ -188,7 +188,7 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.UserRole:
             return found
         if role == Qt.ItemDataRole.ToolTipRole:
-            return found.entry.reason or None
+            return tip(found.entry.reason) or None
         return None
 
 

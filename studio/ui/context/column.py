@@ -142,7 +142,7 @@ class ContextColumn(QWidget):
             row = QStandardItem()
             row.setData(group, _DATA)
             row.setData(group.hint or f"{group.title} {group.note}", Qt.ItemDataRole.AccessibleTextRole)
-            row.setToolTip(group.hint)
+            row.setToolTip(tip(group.hint))
             for item in group.items:
                 child = QStandardItem()
                 child.setData(item, _DATA)

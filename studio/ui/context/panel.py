@@ -20,7 +20,7 @@ from studio.ui.context.column import ContextColumn
 from studio.ui.context.facts import FactTable
 from studio.ui.context.rows import explicit, hidden, implicit, in_context, linked, origin_title, with_names
 from studio.ui.context.warning_bar import WarningBar
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.empty import EmptyText
@@ -302,7 +302,7 @@ class ContextPanel(Panel):
                 )
             )
             self.view_words.setToolTip(
-                tr("In its context: {has}. Gives back: {gives}.").format(has=view.has, gives=view.gives)
+                tip(tr("In its context: {has}. Gives back: {gives}.").format(has=view.has, gives=view.gives))
             )
 
     # ----------------------------------------------------------------------------------------------------- doing

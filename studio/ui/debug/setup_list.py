@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from studio.bridge.run_setup import RunSetup
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided, Label
@@ -59,7 +59,7 @@ class SetupList(QWidget):
         row.addWidget(Elided(self._theme, f"{name}: {what}"), 1)
         button = Button(self._theme, "", "x", "plain", small=True)
         text = tr("Run {name} as drawn").format(name=name)
-        button.setToolTip(text)
+        button.setToolTip(tip(text))
         button.setAccessibleName(text)
         button.clicked.connect(lambda _checked=False: undo())
         row.addWidget(button)

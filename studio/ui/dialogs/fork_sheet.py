@@ -13,7 +13,7 @@ from studio.debugger.forks import EditProblem, QueueEdits, with_text
 from studio.debugger.run_comparison import shown_value
 from studio.document.edits import Batch, SetFields
 from studio.document.model import AgentNode
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, CheckBox
 from studio.ui.widgets.field import Field
@@ -126,7 +126,7 @@ class ForkSheet(QDialog):
         self.fork_button.clicked.connect(self.fork)
         allowed, why = self._workspace.run.can("fork")
         self.fork_button.setEnabled(allowed)
-        self.fork_button.setToolTip(why)
+        self.fork_button.setToolTip(tip(why))
         row.addWidget(cancel)
         row.addWidget(self.fork_button)
         end.addLayout(row)

@@ -16,7 +16,7 @@ from studio.debugger.drift import Drift, NodeDrift
 from studio.debugger.mapping import NodeMapping, consequences, dead_ends, join_keys
 from studio.document import validate
 from studio.document.model import Workflow
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.labels import Chip, Elided, Label, Prose
@@ -238,9 +238,9 @@ class MappingSheet(QDialog):
             why = tr("Two nodes cannot become the same one.")
         allowed, reason = self._workspace.run.can("fork")
         self.fork_button.setEnabled(not why and allowed)
-        self.fork_button.setToolTip(why or reason)
+        self.fork_button.setToolTip(tip(why or reason))
         self.go_on_button.setEnabled(allowed)
-        self.go_on_button.setToolTip(reason)
+        self.go_on_button.setToolTip(tip(reason))
 
     def _targets(self) -> Mapping[str, str | None]:
         return self.mapping.nodes

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from studio.ui.exporting.code_view import GLYPHS
 from studio.ui.exporting.places import CodePlace
 from studio.ui.paint import KIND_NAMES, draw_kind
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 
 _PATH = Qt.ItemDataRole.UserRole
@@ -72,7 +72,7 @@ class FileTree(QTreeView):
             name = path.rpartition("/")[2]
             why = changed.get(path, "")
             item.setData(counts.get(path, (0, 0)) if why else None, _COUNTS)
-            item.setToolTip(why)
+            item.setToolTip(tip(why))
             item.setAccessibleText(f"{name}, {why}" if why else name)
 
     def _folder(self, folders: dict[str, QStandardItem], path: str) -> QStandardItem:

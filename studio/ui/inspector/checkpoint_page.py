@@ -17,7 +17,7 @@ from studio.ui.inspector.checkpoint_details import add_details
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check
 from studio.ui.paint.numbers import size_text
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.field import Field
@@ -267,7 +267,7 @@ class CheckpointPage(InspectorPage):
             if command == "restore" and self.workspace.run.stands_at(self._id):
                 problem = tr("You are here")
             button.setEnabled(allowed and not problem)
-            button.setToolTip(problem or why)
+            button.setToolTip(tip(problem or why))
         found = self.workspace.run.comparison(self._id)
         drift = found.drift if found is not None else None
         differs = drift is not None and drift.differs

@@ -13,7 +13,7 @@ from studio.document.edits import Edit
 from studio.document.model import Workflow
 from studio.document.problems import Problem
 from studio.ui.inspector.form import Form
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Prose
@@ -87,7 +87,7 @@ class Card(Section):
         name = called(self.target.item)
         self.set_title(name)
         text = tr("Remove {name}").format(name=name)
-        self._remove_button.setToolTip(text)
+        self._remove_button.setToolTip(tip(text))
         self._remove_button.setAccessibleName(text)
         self.set_summary(self.summary())
         self.form.refresh()

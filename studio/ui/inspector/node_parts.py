@@ -13,7 +13,7 @@ from studio.document.edits import SetFields
 from studio.document.lines import name_of
 from studio.ui.inspector.declared import Card, Cards, Declared, MakesCards
 from studio.ui.inspector.target import changed_at, default_at, value_at
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 
@@ -72,9 +72,9 @@ class PartCard(Card):
     def __init__(self, theme: Theme, target: NodePart, cards: PartCards) -> None:
         super().__init__(theme, target, cards.remove)
         self._buttons: list[tuple[Button, int]] = []
-        for icon, step, tip in (("chevron-up", -1, tr("Move up")), ("chevron-down", 1, tr("Move down"))):
+        for icon, step, words in (("chevron-up", -1, tr("Move up")), ("chevron-down", 1, tr("Move down"))):
             button = Button(theme, "", icon, "plain", small=True)
-            button.setToolTip(tip)
+            button.setToolTip(words)
             button.clicked.connect(lambda _=False, s=step: cards.move_item(self.target.index, s))
             self._row.insertWidget(self._row.count() - 1, button)
             self._buttons.append((button, step))
@@ -94,7 +94,7 @@ class PartCard(Card):
             button.setAccessibleName(f"{button.toolTip()}: {title}")
         self._remove_button.setAccessibleName(tr("Remove {name}").format(name=title))
         self.refresh_problems()
-        self._remove_button.setToolTip(tr("Remove {name}").format(name=title))
+        self._remove_button.setToolTip(tip(tr("Remove {name}").format(name=title)))
 
     def refresh_problems(self) -> None:
         """Says what is wrong with the item."""

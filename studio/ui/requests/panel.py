@@ -16,7 +16,7 @@ from studio.debugger.states import ENDED
 from studio.document.lines import name_of
 from studio.ui.requests.card import ApprovalCard, RequestCard, make_card
 from studio.ui.requests.values import MISSING, Wrong
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.empty import EmptyText
@@ -59,7 +59,7 @@ class _Nobody(QWidget):
             self.text.label.setText(text.format(branch=branch.name, number=branch.number))
             allowed, why = run.can("restore")
             self.button.setEnabled(allowed)
-            self.button.setToolTip(why)
+            self.button.setToolTip(tip(why))
         self.button.setVisible(branch is not None)
 
 
@@ -251,7 +251,7 @@ class RequestsPanel(Panel):
         if over and self.workspace is not None:
             allowed, why = self.workspace.run.can("retry")
             self.send.setEnabled(allowed)
-            self.send.setToolTip(why)
+            self.send.setToolTip(tip(why))
             return
         ready, total = len(self.answers()), len(self.cards)
         self._ready.setText(tr("{ready} of {total} ready").format(ready=ready, total=total))

@@ -86,7 +86,7 @@ class FailureBar(QWidget):
         self.show_place.setVisible(known)
         title = failure.target.title or failure.target.field.replace("_", " ")
         self.show_place.setToolTip(
-            tr("Go to the node and there to {field}").format(field=title.lower() or tr("its form"))
+            tip(tr("Go to the node and there to {field}").format(field=title.lower() or tr("its form")))
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.ui.paint.numbers import seconds_text
+from studio.ui.text import tip
 from studio.ui.theme import Theme
 from studio.ui.widgets.costs import cost_details, cost_words
 from studio.ui.widgets.labels import Chip
@@ -59,7 +60,7 @@ class RunTotals(QWidget):
         cost = cost_words(run.usage) if run is not None else ""
         self._tokens.setVisible(bool(tokens))
         self._cost.setVisible(bool(cost))
-        self._cost.setToolTip(cost_details(run.usage) if run is not None else "")
+        self._cost.setToolTip(tip(cost_details(run.usage)) if run is not None else "")
         self._time.setVisible(seconds > 0)
         for chip, text in ((self._tokens, tokens), (self._cost, cost), (self._time, seconds_text(seconds))):
             if chip.text != text:

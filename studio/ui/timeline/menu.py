@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from studio.bridge.run_model import RunModel
 from studio.ui.dialogs.messages import Choice, ask
 from studio.ui.paint.numbers import size_text
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.sources import counted
 
@@ -37,7 +37,7 @@ def make_menu(theme: Theme, parent: QWidget, entries: Sequence[Entry]) -> QMenu:
         text = f"{entry.text}\t{entry.keys}" if entry.keys else entry.text
         action = menu.addAction(theme.icon(entry.icon), text) if entry.icon else menu.addAction(text)
         action.setEnabled(not entry.why)
-        action.setToolTip(entry.why)
+        action.setToolTip(tip(entry.why))
         action.triggered.connect(lambda _checked=False, run=entry.run: run())
     menu.aboutToHide.connect(menu.deleteLater)
     return menu

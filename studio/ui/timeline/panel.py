@@ -14,7 +14,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.edits import SetWorkflow
 from studio.ui.dialogs.file_dialogs import choose_bundle, choose_bundle_target
-from studio.ui.text import tr
+from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.timeline.arranger import Arranger
 from studio.ui.timeline.entries import branch_entries, checkpoint_entries, panel_entries
@@ -312,7 +312,7 @@ class TimelinePanel(Panel):
             self.resume_button.setText(tr("Answer…") if waits else tr("Resume"))
             self.resume_button.set_icon_name("hand" if waits else "own:play")
             self.resume_button.setEnabled(allowed)
-            self.resume_button.setToolTip(hint.format(**names) if allowed else why)
+            self.resume_button.setToolTip(tip(hint.format(**names) if allowed else why))
 
     def _show_buttons(self) -> None:
         self._show_resume()
@@ -322,7 +322,7 @@ class TimelinePanel(Panel):
             if why:
                 self._let_go_of_focus(button)
             button.setEnabled(not why)
-            button.setToolTip(why)
+            button.setToolTip(tip(why))
 
     def _let_go_of_focus(self, button: Button) -> None:
         """Before a button goes: Qt would give its focus to the next field, wherever in the window that is."""
