@@ -118,24 +118,24 @@ class SuperstepDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_badge(painter, theme, QRectF(rect.left() + 38, rect.top() + (rect.height() - 14) / 2, 14, 14), row.status)
         time_width = QFontMetrics(small).horizontalAdvance(row.time)
-        bars = self._bars_rect(rect, max(34, time_width))
+        upper, lower = rect.top() + theme.length(16), rect.top() + theme.length(31)
+        line = upper if row.usage else baseline
+        bars = self._bars_rect(rect, max(34, time_width), line - metrics.ascent() // 2)
+        left, right = rect.left() + 60, rect.right() - 9
         painter.setFont(body)
         painter.setPen(theme.color("text"))
-        room = bars.left() - 8 - rect.left() - 60
-        upper, lower = rect.top() + theme.length(16), rect.top() + theme.length(31)
-        title = metrics.elidedText(row.title, _ELIDE, room)
-        painter.drawText(QPoint(rect.left() + 60, upper if row.usage else baseline), title)
+        room = (bars.left() if row.bars else right - time_width) - 8 - left
+        painter.drawText(QPoint(left, line), metrics.elidedText(row.title, _ELIDE, room))
         self._paint_bars(painter, bars, row)
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
-        if row.usage:
-            used = QFontMetrics(small).elidedText(row.usage, _ELIDE, room)
-            painter.drawText(QPoint(rect.left() + 60, lower), used)
-        painter.drawText(QPoint(rect.right() - 9 - time_width, baseline), row.time)
+        if row.usage:  # below the bars, with the whole width for tokens and cost
+            painter.drawText(QPoint(left, lower), QFontMetrics(small).elidedText(row.usage, _ELIDE, right - left))
+        painter.drawText(QPoint(right - time_width, line), row.time)
 
-    def _bars_rect(self, rect: QRect, time_width: int) -> QRect:
+    def _bars_rect(self, rect: QRect, time_width: int, middle: int) -> QRect:
         width = max(40, min(96, rect.width() - 170 - time_width))
-        return QRect(rect.right() - 17 - time_width - width, rect.top() + (rect.height() - 18) // 2, width, 18)
+        return QRect(rect.right() - 17 - time_width - width, middle - 9, width, 18)
 
     def _paint_bars(self, painter: QPainter, area: QRect, row: Row) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
