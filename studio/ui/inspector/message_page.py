@@ -26,7 +26,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import counted, source_name, target_names, tokens_words
+from studio.ui.widgets.sources import FROM_OUTSIDE, counted, source_name, target_names, tokens_words
 from studio.ui.widgets.tabs import TabStrip
 from studio.ui.widgets.text_fields import TextBox
 
@@ -283,7 +283,7 @@ def trail(workspace: Workspace, view: QueuedView) -> list[tuple[str, str, str, s
         text = now.text if now is not None else view.text
         steps.append(
             (
-                node.kind if node else "agent",
+                node.kind if node else "human_input" if source.startswith(FROM_OUTSIDE) else "agent",
                 source_name(workflow, source, purpose),
                 text,
                 str(superstep) if superstep else tr("entry"),

@@ -45,7 +45,7 @@ class Facts(QWidget):
         top = Qt.AlignmentFlag.AlignTop
         self._grid.addWidget(title, at, 0, top)
         widget = Prose(self._theme, value, "body", tone, 18) if isinstance(value, str) else value
-        if isinstance(value, str):
+        if isinstance(widget, Prose):
             self._grid.addWidget(widget, at, 1, top)
         else:
             self._grid.addWidget(widget, at, 1, top | Qt.AlignmentFlag.AlignLeft)

@@ -12,12 +12,10 @@ from studio.engine import events as ev
 from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
-from studio.ui.widgets.sources import counted, usage_words
+from studio.ui.widgets.sources import FROM_OUTSIDE, counted, usage_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST = 600
-FROM_OUTSIDE = "internal:"
-"""The engine's word before the node that an input or an answer is for."""
 _QUIET = ("t", "node", "superstep", "inside", "invocation")
 
 

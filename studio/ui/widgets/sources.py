@@ -10,16 +10,16 @@ from studio.document.model import Workflow
 from studio.ui.paint.numbers import count_text, tokens_text
 from studio.ui.text import one_line, tr
 
-_INTERNAL = "internal:"
+FROM_OUTSIDE = "internal:"
 """How the engine names the source of a run's input, and of an answer that goes back into the node that asked."""
 
 
 def source_name(workflow: Workflow, source: str, purpose: str = "send") -> str:
     """A node's name; "Input" for the input of a run, "Answer" for what a person answered. ``purpose``: that of
     the message."""
-    if not source or (purpose == "input" and source.startswith(_INTERNAL)):
+    if not source or (purpose == "input" and source.startswith(FROM_OUTSIDE)):
         return tr("Input")
-    return tr("Answer") if source.startswith(_INTERNAL) else name_of(workflow, source)
+    return tr("Answer") if source.startswith(FROM_OUTSIDE) else name_of(workflow, source)
 
 
 def target_names(workflow: Workflow, target: str | None, edges: Iterable[str]) -> list[str]:

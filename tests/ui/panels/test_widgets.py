@@ -6,6 +6,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
+from studio.ui.inspector.small_parts import Facts
 from studio.ui.paint.chips import LONGEST, ChipText
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.text import one_line, tip
@@ -14,6 +15,7 @@ from studio.ui.widgets.buttons import Button, ComboBox
 from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
+from studio.ui.widgets.labels import Prose
 from studio.ui.widgets.positions import changed_span, until
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.segments import SegmentedControl
@@ -103,6 +105,16 @@ def test_a_button_without_room_ends_in_dots_and_keeps_an_ampersand(theme: Theme,
     for one in (whole, without):
         qtbot.addWidget(one)
     assert whole.sizeHint().width() > without.sizeHint().width()
+
+
+def test_a_fact_that_is_written_later_has_the_whole_width(theme: Theme, qtbot: QtBot) -> None:
+    facts, size = Facts(theme), Prose(theme, "")
+    facts.add("Size", size)
+    qtbot.addWidget(facts)
+    facts.resize(300, 60)
+    facts.show()
+    size.set_text("78 tokens · 4 messages")
+    assert size.width() > 160
 
 
 def test_code_indents(theme: Theme, qtbot: QtBot) -> None:
