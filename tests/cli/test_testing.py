@@ -95,3 +95,6 @@ def test_a_batch_needs_a_table(cli: Cli, two_agents: Path, tmp_path: Path) -> No
     (tmp_path / "bad.jsonl").write_text("{", encoding="utf-8")
     code, _, err = cli("batch", two_agents, "--inputs", tmp_path / "bad.jsonl")
     assert (code, "bad.jsonl, line 1" in err) == (2, True)
+    for option in ("--parallel", "--max-cost"):
+        code, _, err = cli("batch", two_agents, "--inputs", tmp_path / "bad.jsonl", option, "0")
+        assert (code, f"{option}: 0 is not above 0" in err) == (2, True)

@@ -90,7 +90,7 @@ class BatchWindow(QDialog):
         grid.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         grid.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         head = grid.horizontalHeader()
-        for at, width in enumerate((70, 86, 220, 0, 64, 64, 64)):
+        for at, width in enumerate((70, 92, 220, 0, 70, 64, 84)):
             head.resizeSection(at, width or 200)
         head.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
