@@ -161,8 +161,12 @@ def _add_batch(batch: argparse.ArgumentParser) -> None:
     batch.add_argument("--inputs", required=True, metavar="TABLE", help="a CSV or JSONL file, a row for each run")
     batch.add_argument("--column", metavar="NAME", help="the column with the input; default: input, else the whole row")
     batch.add_argument("-o", "--output", metavar="OUT", help="the results as JSON lines; default: beside the table")
-    batch.add_argument("--parallel", type=_above_zero(int), default=4, metavar="N", help="runs at the same time; default: 4")
-    batch.add_argument("--max-cost", type=_above_zero(float), metavar="MONEY", help="begin no run after so much was spent")
+    batch.add_argument(
+        "--parallel", type=_above_zero(int), default=4, metavar="N", help="runs at the same time; default: 4"
+    )
+    batch.add_argument(
+        "--max-cost", type=_above_zero(float), metavar="MONEY", help="begin no run after so much was spent"
+    )
     batch.add_argument("--again", action="store_true", help="also run rows that are done in the results")
     batch.add_argument("--provider", metavar="NAME", help="the profile for all agents")
     batch.add_argument("--trust", action="store_true", help="let the code in the file run")
