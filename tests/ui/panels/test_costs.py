@@ -1,4 +1,4 @@
-"""Money in words."""
+"""Money in words, and where it stands."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
+from pytestqt.qtbot import QtBot
 from studio.agents.cost import Cost
 from studio.agents.messages import Usage
+from studio.ui.run.rows import Row
+from studio.ui.run.superstep_list import SuperstepList
+from studio.ui.theme import Theme
 from studio.ui.widgets.costs import cost_details, cost_words, money
 from studio.ui.widgets.sources import tokens_short, usage_words
 
@@ -41,3 +45,15 @@ def test_what_is_not_known_is_said() -> None:
     assert cost_details(Usage(1, 1, cost=Cost({"USD": Decimal(1)}))) == "As the provider told it."
     assert (usage_words(Usage()), tokens_short(Usage())) == ("", "")
     assert tokens_short(Usage(1000, 200) + Usage()) == "≥ 1.2 k"
+
+
+def test_the_cost_of_a_superstep_has_room_beside_its_bars(theme: Theme, qtbot: QtBot) -> None:
+    made = SuperstepList(theme)
+    qtbot.addWidget(made)
+    made.resize(300, 120)
+    seen = []
+    for cost in ("$0.0048", "$0.0051"):
+        usage = f"1.5 k tokens · {cost}"
+        made.show_rows([Row("superstep", 1, "First", "done", ((0.0, 1.0, "done"),), "2.3 s", usage)], 0)
+        seen.append(made.grab().toImage())
+    assert seen[0] != seen[1], "the cost is painted, not left out"

@@ -29,8 +29,7 @@ from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
 from studio.ui.run.message_model import why
-from studio.ui.run.rows import Row, rows
-from studio.ui.run.superstep_list import SuperstepList
+from studio.ui.run.rows import rows
 from studio.ui.status.totals import RunTotals
 from studio.ui.theme import Theme
 from studio.ui.toolbar.state_chip import StateChip
@@ -53,18 +52,6 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
     ]
     left, width, token = made[3].bars[0]
     assert (round(left, 2), round(width, 2), token) == (0.43, 0.47, "done")
-
-
-def test_the_cost_of_a_superstep_has_room_beside_its_bars(theme: Theme, qtbot: QtBot) -> None:
-    made = SuperstepList(theme)
-    qtbot.addWidget(made)
-    made.resize(300, 120)
-    seen = []
-    for cost in ("$0.0048", "$0.0051"):
-        usage = f"1.5 k tokens · {cost}"
-        made.show_rows([Row("superstep", 1, "First", "done", ((0.0, 1.0, "done"),), "2.3 s", usage)], 0)
-        seen.append(made.grab().toImage())
-    assert seen[0] != seen[1], "the cost is painted, not left out"
 
 
 def test_what_is_next_in_the_middle_of_a_superstep_is_what_waits(
