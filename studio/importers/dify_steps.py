@@ -7,6 +7,7 @@ from typing import Any
 
 from studio.importers.draft import Draft, DraftNode
 from studio.importers.reading import first, items, mapping, text
+from studio.importers.tidy import tidied
 
 _COMPATIBLE = (
     "openai",
@@ -142,8 +143,8 @@ class Steps:
             for v in items(data.get("variables"))
         }
         arguments = ", ".join(f"{name}=ctx.get_state({path!r})" for name, path in given.items() if name.isidentifier())
-        node.data["body"] = (
-            f"{code}\n\nfound = main({arguments})\nfor key, value in found.items():\n"
+        node.data["body"] = f"{code}\n\n" + tidied(
+            f"found = main({arguments})\nfor key, value in found.items():\n"
             f"    ctx.set_state({node.id + '.'!r} + key, value)\nresult = data"
         )
         self._draft.note("code_kept", node.id, "The code is kept and was not run.", line=node.line)

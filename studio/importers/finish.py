@@ -18,6 +18,7 @@ from studio.importers.draft import Case, Draft, DraftEdge, DraftNode, Rule
 from studio.importers.problems import WRONG_FILE, ImportProblem
 from studio.importers.report import Counts, Entry, Report
 from studio.importers.secrets import looking_like_keys, scrubbed
+from studio.importers.tidy import tidied
 
 UNNAMED = "Imported workflow"
 """The name of a workflow whose source has none."""
@@ -217,7 +218,7 @@ def _function(made: dict[str, Any]) -> None:
         made["yields"] = " | ".join(yields) or None
     if not made.get("body") and not made.get("call"):
         what = made.get("missing", "The code of this step was not in the imported file.")
-        made["body"] = f"raise NotImplementedError({what!r})"
+        made["body"] = tidied(f"raise NotImplementedError({what!r})")
 
 
 def _edge(edge: DraftEdge, taken: set[str], draft: Draft) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def _condition(rule: Rule, owner: str) -> dict[str, Any]:
         what = (
             f"The rule of this edge was not translated: {rule.text}" if rule.text else "The rule was not in the file."
         )
-        condition = Condition(kind="python", body=f"raise NotImplementedError({what!r})")
+        condition = Condition(kind="python", body=tidied(f"raise NotImplementedError({what!r})"))
     if not condition.name:
         condition = condition.model_copy(update={"name": condition_name(owner)})
     return condition.model_dump(mode="json", exclude_none=True, exclude_defaults=True) | {"kind": condition.kind}
@@ -286,7 +287,11 @@ def _for_target(condition: dict[str, Any], rule: Rule, target: str) -> dict[str,
     """The part of a selection that is about one target."""
     label = (rule.labels or {}).get(target, target)
     body = condition.get("body", "")
-    return {**condition, "body": body.replace("{target}", repr(label)), "name": f"{condition['name']}_{target}"[:128]}
+    return {
+        **condition,
+        "body": body.replace("{target}", tidied(repr(label))),
+        "name": f"{condition['name']}_{target}"[:128],
+    }
 
 
 # ---------------------------------------------------------------------------------------- types and positions

@@ -24,7 +24,8 @@ def counted_loop(workflow: Workflow, node: GenericNode, known: Collection[str]) 
     at, following = (f"{node.id}.{name}" for name in ("at", "next"))
     lines = [
         f"items = {items}",
-        "items = list(items) if isinstance(items, list | tuple | range) else [] if items is None else [items]",
+        "if not isinstance(items, list | tuple | range):",
+        "    items = [] if items is None else [items]",
         f"at = ctx.get_state({at!r}) or 0",
         f"ctx.set_state({following!r}, at < len(items))",
         f"ctx.set_state({at!r}, at + 1 if at < len(items) else 0)",

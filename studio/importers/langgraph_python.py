@@ -28,6 +28,7 @@ from studio.importers.py_values import (
 )
 from studio.importers.python_source import parse
 from studio.importers.structure import barrier, fan_out, finish
+from studio.importers.tidy import tidied
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 _GRAPHS = ("StateGraph", "MessageGraph", "Graph")
@@ -195,8 +196,7 @@ class _Graph:
             name = action.node.name
             waits = "await " if isinstance(action.node, ast.AsyncFunctionDef) else ""
             keys = list(draft.variables)
-            node.data["body"] = (
-                f"{self._kept.prelude({name})}"
+            node.data["body"] = self._kept.prelude({name}) + tidied(
                 f"found = {waits}{name}({{key: ctx.get_state(key) for key in {keys!r}}})\n"
                 f"update = found if isinstance(found, dict) else getattr(found, 'update', None) or {{}}\n"
                 f"for key, value in update.items():\n    ctx.set_state(key, value)\n"
@@ -303,7 +303,7 @@ class _Graph:
             return
         targets = _literals(returns.slice)
         if targets:
-            body = f"found = state.get({node + '.goto'!r})" + _CHOSEN
+            body = tidied(f"found = state.get({node + '.goto'!r})" + _CHOSEN)
             rule = Rule(
                 getattr(function.node, "name", node), "python", "translated", Condition(kind="python", body=body)
             )
@@ -381,7 +381,7 @@ class _Graph:
 
 _CHOSEN = (
     "\nchosen = found if isinstance(found, (list, tuple)) else [found]\n"
-    "result = {target} in ['end' if name == '__end__' else name for name in chosen]"
+    'result = {target} in ["end" if name == "__end__" else name for name in chosen]'
 )
 
 

@@ -12,6 +12,7 @@ from studio.importers.py_code import KeptCode
 from studio.importers.py_reading import Reading, decorators
 from studio.importers.py_values import Class, Instance, Scope, Value, string
 from studio.importers.python_source import PythonSource
+from studio.importers.tidy import tidied
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -219,7 +220,7 @@ def _class_body(node: DraftNode, handlers: _Methods, cls: Class, kept: KeptCode,
     if len(handlers) == 1 and used <= {"id"} and not node.data.get("asks"):
         first = ""
         if used:
-            first = f"from types import SimpleNamespace\n\nself = SimpleNamespace(id={node.id!r})\n"
+            first = tidied(f"from types import SimpleNamespace\n\nself = SimpleNamespace(id={node.id!r})") + "\n"
         node.data["body"] = kept.body(handlers[0][0], first)
         return
     node.data["missing"] = (

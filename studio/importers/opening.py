@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.document.layout import arrange
-from studio.document.model import GenericNode, ImportedItem, ImportRecord, RunnerNode, Workflow
+from studio.document.model import FunctionNode, GenericNode, ImportedItem, ImportRecord, RunnerNode, Workflow
 from studio.document.problems import Problem
 from studio.document.validate import problems
 from studio.importers.conversations import with_conversations
@@ -15,6 +15,7 @@ from studio.importers.prompts import unused_prompts
 from studio.importers.report import Entry, Report, in_words
 from studio.importers.runnable import runnable
 from studio.importers.spacing import spaced
+from studio.importers.tidy import tidied
 
 _ADDED = "Added: it keeps a result for steps that ask for it, or fills a prompt."
 _JOINED = "One conversation runner with the agents that hand over to each other: {agents}."
@@ -26,7 +27,7 @@ def opened(found: Imported, source: str = "") -> Imported:
     ``source`` is the name of the file."""
     if found.before is not None:
         return found
-    workflow = with_conversations(runnable(found.workflow))
+    workflow = _tidied(with_conversations(runnable(found.workflow)), found.workflow)
     before = {n.id for n in found.workflow.nodes}
     added = {n.id for n in workflow.nodes} - before
     kept = {entry.item for entry in found.report.entries if entry.code == "expression_kept"}
@@ -48,6 +49,18 @@ def opened(found: Imported, source: str = "") -> Imported:
         workflow = workflow.model_copy(update={"places": places})
     workflow = workflow.model_copy(update={"imported": _record(report, source)})
     return replace(found, workflow=workflow, report=report)
+
+
+def _tidied(workflow: Workflow, read: Workflow) -> Workflow:
+    """The workflow with the code that was written here laid out; what the source had itself stays as it was written."""
+    before = {id(node) for node in read.nodes}
+    nodes = tuple(
+        node.model_copy(update={"body": tidied(node.body)})
+        if isinstance(node, FunctionNode) and node.body and id(node) not in before
+        else node
+        for node in workflow.nodes
+    )
+    return workflow.model_copy(update={"nodes": nodes})
 
 
 def _left(workflow: Workflow, report: Report) -> list[Problem]:

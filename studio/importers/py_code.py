@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterable, Sequence
 
 from studio.document.conditions import Condition
 from studio.importers.draft import Draft, Rule
 from studio.importers.py_values import Function, Imported, Instance, Scope, Unknown, Value
 from studio.importers.python_source import PythonSource
+from studio.importers.tidy import tidied
 
 MODULE = "imported"
 Def = ast.FunctionDef | ast.AsyncFunctionDef
@@ -61,7 +63,7 @@ class KeptCode:
                 own.append(name)
         if own:
             lines.append(f"from {MODULE} import {', '.join(own)}")
-        return "".join(f"{line}\n" for line in dict.fromkeys(filter(None, lines)))
+        return "".join(f"{line}\n" for line in dict.fromkeys(filter(None, lines))) + ("\n" if any(lines) else "")
 
     def _import_line(self, name: str) -> str:
         statement = self._imports[name]
@@ -93,11 +95,11 @@ class KeptCode:
 
     def finish(self) -> None:
         """Puts what is used into the document."""
-        imports = [line for name in sorted(self._wanted) if name in self._imports and (line := self._import_line(name))]
+        imports = sorted(line for name in self._wanted if name in self._imports and (line := self._import_line(name)))
         wanted = {id(s): s for name in self._wanted for s in self._definitions.get(name, ())}
         found = [s for module in self._sources[::-1] for s in module.tree.body if id(s) in wanted]
         if found:
-            parts = ["\n".join(dict.fromkeys(imports))] if imports else []
+            parts = [_import_block(imports)] if imports else []
             parts += [self._definition(s) for s in found]
             self._draft.modules[MODULE] = "\n\n\n".join(parts) + "\n"
 
@@ -110,10 +112,14 @@ class KeptCode:
     # ------------------------------------------------------------------------------------------------- bodies
 
     def body(self, function: Def, first: str = "") -> str:
-        """The statements of a handler as the body of a node: ``data`` and ``ctx`` under the names they had."""
+        """The statements of a handler as the body of a node: ``data`` and ``ctx`` under the names they had, if it asks
+        for them."""
         parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args) if a.arg not in ("self", "cls")]
+        named = {part.id for s in function.body for part in ast.walk(s) if isinstance(part, ast.Name)}
         renames = [
-            f"{there} = {here}\n" for there, here in zip(parameters, ("data", "ctx"), strict=False) if there != here
+            f"{there} = {here}\n"
+            for there, here in zip(parameters, ("data", "ctx"), strict=False)
+            if there != here and there in named
         ]
         used = set().union(*(free_names(s) for s in function.body)) - set(parameters)
         return f"{self.prelude(used)}{first}{''.join(renames)}{self._source.body(function)}"
@@ -149,7 +155,7 @@ class KeptCode:
         if found.condition is None:
             return found
         last = found.condition.body.rpartition("result = ")
-        call = last[2].removesuffix("(data)") + f"(data, {targets!r})"
+        call = last[2].removesuffix("(data)") + tidied(f"(data, {targets!r})")
         return Rule(
             found.text,
             found.lang,
@@ -159,6 +165,17 @@ class KeptCode:
 
 
 _FRAMEWORK = ("tool", "ai_function", "function_tool", "executor", "handler", "input_guardrail", "output_guardrail")
+
+
+def _import_block(lines: Iterable[str]) -> str:
+    """Imports in the usual order: the standard library first, ``import`` before ``from``, one line a module."""
+    blocks: list[dict[str, list[str]]] = [{}, {}]
+    for line in sorted(lines, key=lambda line: (line.startswith("from "), line)):
+        head, _, name = line.rpartition(" import ") if line.startswith("from ") else (line, "", "")
+        module = line.split()[1].partition(".")[0]
+        blocks[module not in sys.stdlib_module_names].setdefault(head, []).append(name)
+    written = [[f"{head} import {', '.join(n)}" if n[0] else head for head, n in block.items()] for block in blocks]
+    return "\n\n".join("\n".join(block) for block in written if block)
 
 
 def _is_framework(decorator: ast.expr) -> bool:
