@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ _COMPATIBLE = (
     "LanguageModel",
     "",
 )
+_MARK = re.compile(r"\{(\w+)\}")
 _MEMORIES = ("Memory", "MessageHistory", "ChatMemory")
 
 
@@ -177,6 +179,7 @@ class _Flow:
             node.kind = "output"
         elif kind.startswith("Prompt"):
             node.kind, node.data["template"] = "transform", text(self._field(item, "template"))
+            node.data["slots"] = self._slots(item, node.data["template"]) or None
         elif self._is_agent(item):
             self._agent(node, item, kind)
         elif kind == "ConditionalRouter":
@@ -191,6 +194,15 @@ class _Flow:
             inner = mapping(self._data(item).get("node"))
             node.kind, node.data["text"] = "note", text(inner.get("description"))
             node.label = text(inner.get("display_name")) or "Note"
+
+    def _slots(self, item: str, template: str) -> dict[str, str]:
+        """What the marks of a prompt stand for: what comes in for the one field with an edge, the text of the others.
+        Nothing if several edges lead to it."""
+        fields = [e.field for e in self._edges if e.target == item]
+        names = set(_MARK.findall(template))
+        if len(fields) != 1 or fields[0] not in names:
+            return {}
+        return {fields[0]: "{text}"} | {name: text(self._field(item, name)) for name in sorted(names - {fields[0]})}
 
     def _agent(self, node: DraftNode, item: str, kind: str) -> None:
         node.kind = "agent"

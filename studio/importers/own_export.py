@@ -97,7 +97,7 @@ class _Return:
             draft.edited.append(block.id)
             if node is not None:
                 node.data.update(owned=True, owned_code=block.text)
-                words = "Generated lines were edited: the block is exported as it stands from now on."
+                words = "Generated lines were edited. They are kept with the node, but an export writes the block anew."
                 draft.note("block_changed", node.id, words, line=block.line)
         self._loose(source)
         self._places()
@@ -146,7 +146,7 @@ class _Return:
             kept.append(module.code(statement))
             self._draft.items_in += 1
             self._draft.fold(name, "loose code of the module")
-            words = "Code outside of the blocks is kept at its place."
+            words = "Code outside of the blocks is kept in the file, but not exported: put it into a module."
             self._draft.note("code_outside_region", name, words, line=statement.lineno)
         if kept:
             self._draft.extra["loose_code"] = kept

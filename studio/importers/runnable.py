@@ -26,6 +26,7 @@ from studio.importers.saved_results import saved_keys, with_saved_results
 from studio.importers.step_code import Code, assigned
 
 _OWN_MARK = re.compile(r"\{(?:text|input|value(?:\.\w+)*|state\.\w+(?:\.\w+)*)\}")
+_SLOT = re.compile(r"\{(\w+)\}")
 _OTHER_MARK = re.compile(r"\{\{|\}\}|\{[^}]*\}|\$\{|=\w")
 
 
@@ -225,4 +226,7 @@ def _text(node: GenericNode) -> str | None:
     if any(extra.get(name) for name in ("expression", "value", "code", "items")):
         return None
     found = next((extra[name] for name in ("text", "template") if isinstance(extra.get(name), str)), "")
+    slots = extra.get("slots")
+    if isinstance(slots, dict):
+        found = _SLOT.sub(lambda mark: str(slots.get(mark[1], mark[0])), found)
     return None if _OTHER_MARK.search(_OWN_MARK.sub("", found)) else found

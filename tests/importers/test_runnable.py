@@ -20,6 +20,7 @@ from studio.document.model import (
     SubWorkflowNode,
     SwitchCase,
     SwitchEdge,
+    TemplateNode,
     Workflow,
 )
 from studio.document.validate import problems
@@ -164,6 +165,15 @@ def test_an_imported_team_has_no_step_left_that_cannot_run() -> None:
     raw = read(SAMPLES / "autogen-studio" / "04_graph_flow.json").workflow
     assert "transform" in {node.kind for node in raw.nodes}
     assert [p.message for p in problems(runnable(raw)) if p.code == "cannot_run"] == []
+
+
+def test_a_prompt_of_langflow_takes_what_comes_in_and_its_own_texts() -> None:
+    flow = json.loads((SAMPLES / "langflow" / "01_prompt_and_model.json").read_text(encoding="utf-8"))
+    fields = flow["data"]["nodes"][1]["data"]["node"]["template"]
+    fields["template"]["value"] = "A {mood} rhyme about {thing}."
+    fields["mood"] = {"name": "mood", "type": "str", "value": "glad"}
+    found = runnable(read(json.dumps(flow)).workflow)
+    assert [node.text for node in found.nodes if isinstance(node, TemplateNode)] == ["A glad rhyme about {text}."]
 
 
 def test_an_output_with_a_text_of_its_own() -> None:

@@ -14,14 +14,14 @@ from studio.importers.tidy import tidied
 
 from tests.importers.test_samples import CARRIED
 
-LONG = "b" * 50
+LONG, MORE = "b" * 50, "c" * 30
 
 
 @pytest.mark.parametrize(
     ("written", "wanted"),
     [
         ("a = 'x'\n\n\nb = 'say \"hi\"'", 'a = "x"\n\nb = \'say "hi"\''),
-        (f"raise NotImplementedError('{LONG} {LONG[:30]}')", f'raise NotImplementedError(\n    "{LONG} {LONG[:30]}"\n)'),
+        (f"raise NotImplementedError('{LONG} {MORE}')", f'raise NotImplementedError(\n    "{LONG} {MORE}"\n)'),
         (f"x = f({LONG}1, {LONG}2)", f"x = f(\n    {LONG}1,\n    {LONG}2,\n)"),
         (f"x = {LONG} + {LONG}[0]", f"x = {LONG} + {LONG}[0]"),
         ("text = '''a\n\n\nb'''", "text = '''a\n\n\nb'''"),
