@@ -28,8 +28,7 @@ def panel(show: Show, workspace: Workspace) -> InspectorPanel:
 
 
 def editor(panel: InspectorPanel) -> SchemaEditor:
-    found = panel.findChild(SchemaEditor)
-    assert isinstance(found, SchemaEditor)
+    [found] = [e for e in panel.findChildren(SchemaEditor) if e.accessibleName() == "Fields of the reply"]
     return found
 
 
