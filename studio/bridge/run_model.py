@@ -39,7 +39,7 @@ class RunModel(RunEdits):
             can_resume=self.branch is not None and self.is_interrupted(self.branch),
             has_checkpoints=bool(self.checkpoints),
             has_run=self._session is not None or bool(self._last_input),
-            holds_failure=self._session is not None and any(h.at == "error" for h in self._session.held),
+            holds_failure=bool(self.held_failures),
             has_before=self._before_here() is not None,
             has_after=self._after_here() is not None,
             differs=bool(self.drawing_differs),
@@ -101,7 +101,7 @@ class RunModel(RunEdits):
         point, branch, session = self._retry_point(), self.branch, self._session
         if not self._may("retry"):
             return
-        if session is not None and any(held.at == "error" for held in session.held):
+        if session is not None and self.held_failures:
             session.retry_failed()
         elif point is not None and branch is not None:
             self._move(lambda: self._retry(branch, point))

@@ -112,6 +112,12 @@ class ShownRun(QObject):
         return tuple(dict.fromkeys(one.node.split("/")[0] for one in held))
 
     @property
+    def held_failures(self) -> tuple[str, ...]:
+        """The drawn nodes that failed and wait, before their superstep is given up, to be run again."""
+        held = self._session.held if self._session is not None else ()
+        return tuple(dict.fromkeys(one.node.split("/")[0] for one in held if one.at == "error"))
+
+    @property
     def events_gone(self) -> int:
         """How many events are older than :attr:`events` goes back."""
         return self._views.events.gone

@@ -43,6 +43,8 @@ class Situation:
     paused: bool = False
     run: Mapping[str, str] = field(default_factory=dict)
     """Run command -> why it does not apply; a missing command applies."""
+    failure_held: bool = False
+    """A node failed, and its superstep is not given up yet."""
     checked: frozenset[str] = frozenset()
     """Ids of checkable actions that are on."""
 
@@ -183,6 +185,10 @@ def _redo_text(now: Situation) -> str:
 
 def _run_text(now: Situation) -> str:
     return "Continue" if now.paused else "Run"
+
+
+def _retry_text(now: Situation) -> str:
+    return "Run the failed node again" if now.failure_held else "Retry from the last checkpoint"
 
 
 def _lower(text: str) -> str:
@@ -387,7 +393,8 @@ RUN = (
     Action("run.restart", "Restart", "Run", 0, "own:restart", ("Ctrl+Shift+F5",), ("Ctrl+Shift+R",),
            why_not=on_run("restart"), hint="Stop, then run again with the same input"),
     Action("run.retry", "Retry from the last checkpoint", "Run", 0, "history", why_not=on_run("retry"),
-           hint="Continue a run that failed or was stopped, as a new branch"),
+           text_now=_retry_text, hint="Continue a run that failed or was stopped, as a new branch; a failure that is "
+           "held is retried where it is"),
     Action("run.step_node", "Step one node", "Run", 0, "own:step-into", ("F11",), ("Ctrl+Alt+I",),
            why_not=on_run("step_node"), hint="Run one node, or the next one inside a sub-workflow, then pause"),
     Action("run.run_to", "Run to the selected node", "Run", 0, "", ("Ctrl+F9",), why_not=on_node_run("run_to")),

@@ -13,7 +13,8 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.breakpoints import BUDGETS, Breakpoint, Kind, moments, problem
 from studio.document.conditions import Condition
 from studio.document.state_keys import state_keys
-from studio.ui.debug.places import KIND_WORDS, TYPED, linked_workflows, places
+from studio.ui.debug.linked_files import LinkedFiles
+from studio.ui.debug.places import KIND_WORDS, TYPED, places
 from studio.ui.inspector.condition_editor import ConditionEditor
 from studio.ui.text import tr
 from studio.ui.theme import Theme
@@ -54,7 +55,9 @@ class BreakpointDialog(QDialog):
         self._theme, self._workspace, self._done = theme, workspace, done
         self._now = breakpoint
         document = workspace.document
-        self._linked = linked_workflows(document.workflow, document.folder)
+        self._linked = LinkedFiles(self)
+        self._linked.changed.connect(self._show_places)
+        self._linked.read(document.workflow, document.folder)
         self.setObjectName("breakpoint_dialog")
         self.setWindowTitle(tr("Breakpoint"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -162,7 +165,7 @@ class BreakpointDialog(QDialog):
         self._check()
 
     def _show_places(self) -> None:
-        found = places(self._workspace.document.workflow, self._now.kind, self._linked)
+        found = places(self._workspace.document.workflow, self._now.kind, self._linked.workflows)
         self._place_field.setVisible(bool(found))
         self.place.blockSignals(True)
         self.place.clear()

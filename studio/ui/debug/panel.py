@@ -16,7 +16,8 @@ from studio.debugger.breakpoints import Breakpoint, Breakpoints
 from studio.document.conditions import describe
 from studio.document.model import Workflow
 from studio.ui.debug.drawing_bar import DrawingBar, ResetBar, ToolBar
-from studio.ui.debug.places import linked_workflows, node_of, row_words
+from studio.ui.debug.linked_files import LinkedFiles
+from studio.ui.debug.places import node_of, row_words
 from studio.ui.debug.rows import BreakpointDelegate, BreakpointRow, QueuedDelegate, QueuedRow, RowsModel, make_list
 from studio.ui.debug.setup_list import SetupList
 from studio.ui.paint.breakpoint_look import look_of
@@ -57,8 +58,10 @@ class DebugPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._linked: dict[str, Workflow] | None = None
-        """The workflows of linked files with breakpoints in them, read when there is one; None: not looked yet."""
+        self._linked = LinkedFiles(self)
+        self._linked.changed.connect(self.refresh)
+        self._linked_read = False
+        """Whether linked files were read, or are being read: done once there is a breakpoint in one."""
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -138,7 +141,7 @@ class DebugPanel(Panel):
         workspace.document.changed.disconnect(self._on_document_changed)
 
     def show_workspace(self) -> None:
-        self._linked = None
+        self._linked_read = False
         self.watch.set_workspace(self.workspace)
         self.refresh()
 
@@ -211,7 +214,7 @@ class DebugPanel(Panel):
         from studio.ui.debug.breakpoint_dialog import BreakpointDialog  # with the editor of conditions: when needed
 
         if self.workspace is not None:
-            self._linked = None  # what the dialog shows is read anew
+            self._linked_read = False  # what the dialog shows is read anew
             setup = self.workspace.run.setup
             BreakpointDialog(self.theme, self.workspace, breakpoint, setup.put, self.window()).open()
 
@@ -262,14 +265,15 @@ class DebugPanel(Panel):
     def _breakpoint_rows(self, workspace: Workspace) -> list[BreakpointRow]:
         run, workflow = workspace.run, workspace.document.workflow
         hit = run.held_by
-        if self._linked is None and any("/" in b.place for b in run.setup.breakpoints):
-            self._linked = linked_workflows(workflow, workspace.document.folder)
+        if not self._linked_read and any("/" in b.place for b in run.setup.breakpoints):
+            self._linked_read = True
+            self._linked.read(workflow, workspace.document.folder)
         return [self._breakpoint_row(workflow, b, run.setup.breakpoints, hit) for b in run.setup.breakpoints]
 
     def _breakpoint_row(
         self, workflow: Workflow, breakpoint: Breakpoint, live: Breakpoints, hit: frozenset[str]
     ) -> BreakpointRow:
-        title, said = row_words(workflow, breakpoint, self._linked or {})
+        title, said = row_words(workflow, breakpoint, self._linked.workflows)
         notes = [said]
         if breakpoint.condition is not None:
             notes.append(tr("if {condition}").format(condition=describe(breakpoint.condition)))

@@ -1,4 +1,4 @@
-"""Says above the lanes why the run failed and with which input, goes to the node and field, and offers to retry."""
+"""Says above the lanes why the run failed, or is held before it fails, goes to the node and field, offers to retry."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ _MOST = 84
 
 
 class FailureBar(QWidget):
-    """The whole sentence of a failed run; hidden otherwise. ``failure`` is what its log tells beside."""
+    """The whole sentence of a failed run, or of one that a breakpoint on errors holds; hidden otherwise. ``failure`` is
+    what the log of a failed run tells beside."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._workspace: Workspace | None = None
         self._seen: object = None
+        self._held = ""
+        """The node that a held run would show."""
         self.failure: Failure | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 7, 10, 7)
@@ -40,35 +43,44 @@ class FailureBar(QWidget):
         words.addWidget(self.text)
         words.addWidget(self.where)
         row.addLayout(words, 1)
-        self.show_place = self._button(row, tr("Show where"), "crosshair", "failure")
-        self.details = self._button(row, tr("Details…"), "", "failure_details")
+        self.show_place = Button(theme, tr("Show where"), "crosshair", small=True)
+        self.show_place.clicked.connect(self._on_show_place_clicked)
+        row.addWidget(self.show_place, 0, Qt.AlignmentFlag.AlignTop)
+        self.details = Button(theme, tr("Details…"), small=True)
+        self.details.clicked.connect(self._on_details_clicked)
+        row.addWidget(self.details, 0, Qt.AlignmentFlag.AlignTop)
         self.retry = Button(theme, tr("Retry"), "history", small=True)
-        self.retry.setToolTip(tr("Retry from the last checkpoint, as a new branch"))
         self.retry.clicked.connect(self._on_retry_clicked)
         row.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
-    def _button(self, row: QHBoxLayout, text: str, icon: str, command: str) -> Button:
-        made = Button(self._theme, text, icon, small=True)
-        made.clicked.connect(lambda: self._ask(command))
-        row.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
-        return made
-
     def show_failure(self, workspace: Workspace | None) -> None:
-        """Shows why the run of a workspace failed, if it did."""
+        """Shows why the run of a workspace failed or would fail, if it did."""
         self._workspace = workspace
-        failed = workspace is not None and workspace.run.state is RunState.FAILED
-        if workspace is not None and failed:
-            run = workspace.run
+        run = workspace.run if workspace is not None else None
+        self._held = next(iter(run.held_failures), "") if run is not None else ""
+        failed = run is not None and run.state is RunState.FAILED
+        if workspace is not None and run is not None and (failed or self._held):
             self.text.set_text(run.sentence)
             self.text.setToolTip(tip(run.sentence))
             self.retry.setVisible(run.can("retry")[0])
-            seen = (run.branch, run.events_gone + len(run.events))
-            if seen != self._seen:
-                self._seen = seen
-                self.failure = failure_of(run.events, workspace.document.workflow)
-                self._show_place(workspace)
-        self.setVisible(failed)
+            again = tr("Run the failed node again; the superstep goes on where it is held")
+            self.retry.setToolTip(again if self._held else tr("Retry from the last checkpoint, as a new branch"))
+            self._look(workspace)
+        self.setVisible(failed or bool(self._held))
+
+    def _look(self, workspace: Workspace) -> None:
+        """Finds out, once for each end of the log, where a run failed."""
+        run = workspace.run
+        seen = (run.branch, run.events_gone + len(run.events), self._held)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self.failure = None if self._held else failure_of(run.events, workspace.document.workflow)
+        self._show_place(workspace)
+        if self._held:
+            self.show_place.setVisible(True)
+            self.show_place.setToolTip(tr("Go to the node"))
 
     def _show_place(self, workspace: Workspace) -> None:
         failure = self.failure
@@ -109,9 +121,17 @@ class FailureBar(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.color("fail_s"))
 
-    def _ask(self, command: str) -> None:
+    def _on_show_place_clicked(self) -> None:
+        if self._workspace is None:
+            return
+        if self._held:
+            self._workspace.selection.reveal(self._held)
+        else:
+            self._workspace.selection.command_requested.emit("failure", "")
+
+    def _on_details_clicked(self) -> None:
         if self._workspace is not None:
-            self._workspace.selection.command_requested.emit(command, "")
+            self._workspace.selection.command_requested.emit("failure_details", "")
 
     def _on_retry_clicked(self) -> None:
         if self._workspace is not None:

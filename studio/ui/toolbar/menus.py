@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QMenu, QMenuBar, QToolTip
 
 from studio.ui.actions import MENUS
 from studio.ui.text import tr
@@ -19,6 +21,18 @@ _MNEMONICS = {
 }  # fmt: skip
 
 
+class ReasonMenu(QMenu):
+    """A menu whose entries say why they do not apply, when the pointer rests on them."""
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            action = self.actionAt(event.pos())
+            disabled = action is not None and not action.isEnabled() and not action.isSeparator()
+            QToolTip.showText(event.globalPos(), action.toolTip() if action is not None and disabled else "", self)
+            return True
+        return super().event(event)
+
+
 def fill_menu_bar(bar: QMenuBar, actions: ActionSet, late: Mapping[tuple[str, str], FillMenu]) -> None:
     """Adds every menu that has entries.
 
@@ -28,19 +42,20 @@ def fill_menu_bar(bar: QMenuBar, actions: ActionSet, late: Mapping[tuple[str, st
         entries = [entry for entry in actions.entries() if entry.menu == name]
         if not entries:
             continue
-        menu = bar.addMenu(tr(_MNEMONICS[name]))
+        menu = ReasonMenu(tr(_MNEMONICS[name]), bar)
+        bar.addMenu(menu)
         menu.setObjectName(f"menu.{name}")
-        menu.setToolTipsVisible(False)
         section = entries[0].section
-        submenus: dict[str, QMenu] = {}
+        submenus: dict[str, ReasonMenu] = {}
         for entry in entries:
             if entry.section != section:
                 menu.addSeparator()
                 section = entry.section
-            parent = menu
+            parent: QMenu = menu
             if entry.submenu:
                 if entry.submenu not in submenus:
-                    submenus[entry.submenu] = menu.addMenu(tr(entry.submenu))
+                    submenus[entry.submenu] = ReasonMenu(tr(entry.submenu), menu)
+                    menu.addMenu(submenus[entry.submenu])
                 parent = submenus[entry.submenu]
             parent.addAction(actions[entry.id])
             _add_late(menu, entry.id, late)

@@ -42,6 +42,7 @@ def situation(page: Page, workspace: Workspace | None, checked: frozenset[str]) 
         read_only=workspace.document.read_only,
         dirty=workspace.document.dirty,
         paused=workspace.run.state is RunState.PAUSED,
+        failure_held=bool(workspace.run.held_failures),
         run={command: reason or "Not now." for command, (applies, reason) in answers.items() if not applies},
         checked=checked,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
@@ -16,7 +17,7 @@ from studio.debugger.forks import QueueEdits
 from studio.debugger.overrides import Mock
 from studio.debugger.states import RunState
 from studio.document.conditions import Condition, Rule
-from studio.document.edits import SetFields
+from studio.document.edits import ReplaceAll, SetFields
 from studio.document.model import DirectEdge, FanOutEdge, FunctionNode, SubWorkflowNode, Workflow
 from studio.files import write_workflow
 from studio.ui.debug import DebugPanel
@@ -189,6 +190,24 @@ def test_edges_of_workflows_inside_are_places_too_also_of_linked_files(tmp_path:
     ]  # fmt: skip
     assert place_name(outer, Breakpoint("edge", "e/xy")) == "Embedded › First → Second"
     assert place_name(outer, Breakpoint("node", "l/x")) == "Linked › x"  # a list is not worth reading a file
+
+
+def test_places_in_linked_files_come_when_they_are_read(
+    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = Workflow(nodes=(FunctionNode(id="x", name="First"),))
+    write_workflow(inner, tmp_path / "inner.workflow.json")
+    linked = SubWorkflowNode(id="l", name="Linked", path="inner.workflow.json")
+    monkeypatch.setattr(type(workspace.document), "folder", tmp_path)
+    workspace.document.execute(ReplaceAll(Workflow(nodes=(linked,))), "Change")
+    panel = show(DebugPanel, 216, 500)
+    run.setup.put(Breakpoint("node", "l/x", id="inside"))
+    panel.edit("inside")
+    dialog = dialog_of(panel, qtbot)
+    qtbot.waitUntil(lambda: dialog.place.currentText() == "Linked › First", timeout=20_000)
+    assert (dialog.place.currentData(), dialog.place.count()) == ("l/x", 3)
+    qtbot.waitUntil(lambda: panel.breakpoint_model.rows[0].name == "Linked › First", timeout=20_000)  # type: ignore[union-attr]
+    dialog.reject()
 
 
 def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:

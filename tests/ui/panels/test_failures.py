@@ -73,6 +73,26 @@ def test_a_low_panel_leaves_the_whole_sentence(theme: Theme, workspace: Workspac
     qtbot.waitUntil(lambda: bar.minimumHeight() == theme.length(84))  # the lanes are not pushed away
 
 
+def test_a_failure_that_is_held_is_told_and_run_again_in_place(
+    theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bar = FailureBar(theme)
+    qtbot.addWidget(bar)
+    run.state, run.sentence = RunState.PAUSED, "Paused in superstep 2 — Writer failed: no."
+    bar.show_failure(workspace)
+    assert bar.isHidden()
+    monkeypatch.setattr(type(run), "held_failures", ("writer",))
+    bar.show_failure(workspace)
+    assert (bar.isHidden(), bar.text.plain, bar.details.isHidden()) == (False, run.sentence, True)
+    bar.show_place.click()
+    assert workspace.selection.items == ("writer",)
+    bar.retry.click()
+    assert run.calls == [("retry",)]
+    monkeypatch.setattr(type(run), "held_failures", ())
+    bar.show_failure(workspace)
+    assert bar.isHidden()
+
+
 def test_without_a_log_only_the_sentence_is_shown(
     theme: Theme, workspace: Workspace, run: FakeRun, qtbot: QtBot
 ) -> None:

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from pytestqt.qtbot import QtBot
 from studio.ui.actions import ACTIONS, MENUS, Situation
 from studio.ui.main_window import MainWindow
 from studio.ui.toolbar.action_set import tooltip
@@ -99,3 +101,26 @@ def test_run_is_called_continue_while_paused() -> None:
     run = next(a for a in ACTIONS if a.id == "run.run")
     assert run.text_now is not None
     assert [run.text_now(Situation(paused=p)) for p in (False, True)] == ["Run", "Continue"]
+
+
+def test_a_menu_says_why_an_entry_does_not_apply(make_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+    window = make_window()
+    menu = window.findChild(QMenu, "menu.Run")
+    assert menu is not None
+    pause = window.actions_["run.pause"]
+    window.actions_.update(Situation(page="workflow", run={"pause": "Nothing runs."}))
+    menu.popup(QPoint(0, 0))
+    at = menu.actionGeometry(pause).center()
+    QApplication.sendEvent(menu, QHelpEvent(QEvent.Type.ToolTip, at, menu.mapToGlobal(at)))
+    assert QToolTip.text() == pause.toolTip()
+    assert "Nothing runs." in QToolTip.text()
+    menu.close()
+    QToolTip.hideText()
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+
+
+def test_a_held_failure_gives_retry_its_name() -> None:
+    retry = next(a for a in ACTIONS if a.id == "run.retry")
+    assert retry.text_now is not None
+    assert retry.text_now(Situation(failure_held=True)) == "Run the failed node again"
+    assert retry.text_now(Situation()) == retry.text
