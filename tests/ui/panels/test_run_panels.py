@@ -97,6 +97,8 @@ def test_empty_then_first_superstep(show: Show, workspace: Workspace, run: FakeR
 class Session:
     """What the model asks of a session to tell the time."""
 
+    held = ()
+
     def __init__(self) -> None:
         self.state, self.time = RunState.RUNNING, 3.0
 
