@@ -30,6 +30,7 @@ from studio.ui.widgets.search_field import SearchField
 from studio.ui.widgets.sources import counted
 
 _ORIGINS = ("instructions", "history", "implicit_conversation", "provider", "explicit_input", "tool_loop", "synthetic")
+_ROLES = {"system": "Role system", "user": "Role user", "assistant": "Role assistant", "tool": "Role tool"}
 _MOST = 400
 """Invocations that can be chosen in the list; all are found by their facts."""
 
@@ -47,7 +48,8 @@ class ContextPanel(Panel):
         self._call = -1
         self._beside = ""
         """The invocation that the shown one is compared with."""
-        self._origins: set[str] = set()
+        self._without: frozenset[str] = frozenset()
+        """Origins and roles that are not shown."""
         self._listed: tuple[str, ...] = ()
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -111,8 +113,9 @@ class ContextPanel(Panel):
         self.search = SearchField(self.theme, tr("Who has this fact?"))
         self.search.setFixedWidth(220)
         self.search.textChanged.connect(self._on_search_text_changed)
-        self.origin_button = Button(self.theme, tr("Origin"), "funnel", small=True)
-        self.origin_button.clicked.connect(self._offer_origins)
+        self.filter_button = Button(self.theme, tr("Filter"), "funnel", small=True)
+        self.filter_button.setToolTip(tr("Which origins and roles are shown"))
+        self.filter_button.clicked.connect(self._offer_filters)
         self.compare_button = Button(self.theme, tr("Compare"), "columns-2", small=True)
         self.compare_button.clicked.connect(self._offer_invocations)
         self.export_button = Button(self.theme, "", "download", small=True)
@@ -120,7 +123,7 @@ class ContextPanel(Panel):
         self.export_button.setToolTip(tr("Export as JSON"))
         self.export_button.clicked.connect(self._ask_target)
         left: tuple[QWidget, ...] = (self.box, self.calls, self.prompt_button, self.state, self.elsewhere)
-        right: tuple[QWidget, ...] = (self.search, self.origin_button, self.compare_button, self.export_button)
+        right: tuple[QWidget, ...] = (self.search, self.filter_button, self.compare_button, self.export_button)
         for widget in left:
             bar.addWidget(widget)
         bar.addStretch(1)
@@ -158,7 +161,7 @@ class ContextPanel(Panel):
 
     def show_workspace(self) -> None:
         self._chosen, self._call, self._beside = "", -1, ""
-        self._origins.clear()
+        self._without = frozenset()
         self._listed = ()
         self.search.clear()
         if self.model is not None:
@@ -270,9 +273,9 @@ class ContextPanel(Panel):
         marked = frozenset(finding.items) if finding is not None else frozenset()
         workflow = model.inspection.run.document
         other = model.inspection.run.records.get(self._beside)
-        mine = in_context(workflow, record, self._at_call(record), self._origins)
+        mine = in_context(workflow, record, self._at_call(record), self._without)
         if other is not None:
-            theirs = in_context(workflow, other, len(other.seen) - 1, self._origins)
+            theirs = in_context(workflow, other, len(other.seen) - 1, self._without)
             for part, (column, whose), beside in zip(
                 self.parts, ((mine, record), (theirs, other)), (theirs, mine), strict=False
             ):
@@ -385,29 +388,27 @@ class ContextPanel(Panel):
         if calls:
             CallDialog(self.theme, self._name(record), calls, min(at, len(calls) - 1), self).open()
 
-    def _offer_origins(self) -> None:
+    def _offer_filters(self) -> None:
         menu = QMenu(self)
-        for origin in _ORIGINS:
-            action = menu.addAction(origin_title(origin))
-            action.setCheckable(True)
-            action.setChecked(not self._origins or origin in self._origins)
-            action.toggled.connect(lambda on, name=origin: self._choose_origin(name, on=on))
-        menu.addSeparator()
-        menu.addAction(tr("All origins")).triggered.connect(self._choose_all_origins)
+        for names in ({origin: origin_title(origin) for origin in _ORIGINS}, _ROLES):
+            for name, words in names.items():
+                action = menu.addAction(tr(words))
+                action.setCheckable(True)
+                action.setChecked(name not in self._without)
+                action.toggled.connect(lambda on, name=name: self._show_kind(name, on=on))
+            menu.addSeparator()
+        menu.addAction(tr("All origins and roles")).triggered.connect(self._show_all_kinds)
         if self.model is not None and self.model.muted:
             menu.addAction(tr("Unmute all rules")).triggered.connect(self.model.unmute_all)
         menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.origin_button.mapToGlobal(QPoint(0, self.origin_button.height())))
+        menu.popup(self.filter_button.mapToGlobal(QPoint(0, self.filter_button.height())))
 
-    def _choose_origin(self, origin: str, *, on: bool) -> None:
-        shown = self._origins or set(_ORIGINS)
-        self._origins = shown | {origin} if on else shown - {origin}
-        if self._origins == set(_ORIGINS):
-            self._origins = set()
+    def _show_kind(self, name: str, *, on: bool) -> None:
+        self._without = self._without - {name} if on else self._without | {name}
         self._show_columns()
 
-    def _choose_all_origins(self) -> None:
-        self._origins = set()
+    def _show_all_kinds(self) -> None:
+        self._without = frozenset()
         self._show_columns()
 
     def _offer_invocations(self) -> None:

@@ -53,12 +53,15 @@ class Column:
         )
 
 
-def in_context(workflow: Workflow, record: ContextRecord, call: int, origins: Collection[str]) -> Column:
-    """What a model call was sent, in this order, as runs of one origin. ``origins``: the others are left out."""
+def in_context(workflow: Workflow, record: ContextRecord, call: int, without: Collection[str] = ()) -> Column:
+    """What a model call was sent, in this order, as runs of one origin. ``without``: origins and roles that are left
+    out."""
     seen = record.seen[call] if 0 <= call < len(record.seen) else ()
     runs: list[tuple[tuple[str, str], list[Item]]] = []
+    left_out = 0
     for item in seen:
-        if origins and item.origin not in origins:
+        if item.origin in without or item.role in without:
+            left_out += 1
             continue
         key = (item.origin, item.origin_ref)
         if runs and runs[-1][0] == key:
@@ -69,6 +72,8 @@ def in_context(workflow: Workflow, record: ContextRecord, call: int, origins: Co
         Group(origin_title(o), _from(workflow, record.inside, o, ref), tuple(items)) for (o, ref), items in runs
     )
     subtitle = tr("What the model was sent, in this order") if record.calls_model else tr("What the node was given")
+    if left_out:
+        subtitle += " · " + counted(left_out, tr("1 item left out"), tr("{count} items left out"))
     return Column(tr("In context"), subtitle, groups)
 
 

@@ -158,14 +158,23 @@ def test_a_node_of_a_sub_workflow_has_its_path_and_its_own_point_of_view(theme: 
     said = assistant("Sound.", "judge")
     inspection.fold(ev.NodeStarted(0, 1, "filer", "f", ("judge",), said, inside=("check",)))
     filer = inspection.run.records["f"]
-    column = with_names(in_context(workflow, filer, 0, ()), workflow, filer)
+    column = with_names(in_context(workflow, filer, 0), workflow, filer)
     assert [(g.note, [i.author for i in g.items]) for g in column.groups] == [("from Judge", ["Judge"])]
 
 
 def test_only_some_origins_and_two_beside_each_other(panel: ContextPanel) -> None:
-    panel._choose_origin("history", on=False)
+    def switch(words: str) -> None:
+        panel.filter_button.click()
+        menu = next(m for m in panel.findChildren(QMenu) if m.isVisible())
+        next(a for a in menu.actions() if a.text() == words).trigger()
+        menu.close()
+
+    switch("History")
     assert [g[0] for g in shown(panel, 0)] == ["Conversation passed on", "Explicit input"]
-    panel._choose_origin("history", on=True)
+    switch("Role user")
+    assert [g[2] for g in shown(panel, 0)] == [["Three topics: market, technology, policy."]]
+    assert panel.parts[0].column.subtitle.endswith("· 3 items left out")
+    switch("All origins and roles")
     assert len(shown(panel, 0)) == 3
     panel.compare_with("p")
     assert panel.parts[1].column.title == "Planner · superstep 1"
