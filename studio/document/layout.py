@@ -26,6 +26,8 @@ from studio.document.model import JoinNode, Note, Place, Workflow
 SWEEPS = 6
 WIDEST_GAP = 200.0
 """Between layers, for the longest labels."""
+BETWEEN = 112.0
+"""Between parts that nothing connects: room for the frames around both."""
 OVER = 16.0
 """How far a join bar goes beyond the outermost of its lines."""
 Flow = Literal["right", "down"]
@@ -42,12 +44,43 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | N
     items = [i for i, item in drawn(workflow).items() if not isinstance(item, Note) and (chosen is None or i in chosen)]
     if not items:
         return {}
-    layers = _layers(workflow, items)
     corner = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
     down = (flow or workflow.flow) == "down"
-    found = in_layers(workflow, layers, corner[0], corner[1], down=down)
     kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
-    return _around(workflow, found, kept, down=down) if kept else spanning(workflow, layers, found, down=down)
+    if kept:
+        found = in_layers(workflow, _layers(workflow, items), corner[0], corner[1], down=down)
+        return _around(workflow, found, kept, down=down)
+    left, top = corner[:2]
+    every: dict[str, Place] = {}
+    for part in _parts(workflow, items):
+        layers = _layers(workflow, part)
+        placed = spanning(workflow, layers, in_layers(workflow, layers, left, top, down=down), down=down)
+        every.update(placed)
+        sizes = sizes_of(workflow, placed)
+        if down:
+            left = snapped(max(p.x + (p.width or sizes[i][0]) for i, p in placed.items()) + BETWEEN)
+        else:
+            top = snapped(max(p.y + (p.height or sizes[i][1]) for i, p in placed.items()) + BETWEEN)
+    return every
+
+
+def _parts(workflow: Workflow, items: list[str]) -> list[list[str]]:
+    """What no line connects, also by way of others, nor a frame holds together is arranged apart. All that has neither
+    lines nor a frame is one part: the last."""
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(items)
+    graph.add_edges_from((e.source, e.target) for e in lines(workflow))
+    for group in workflow.groups:
+        nx.add_path(graph, group.members)
+    order = {item: at for at, item in enumerate(items)}
+    found = (sorted(part & order.keys(), key=order.__getitem__) for part in nx.connected_components(graph))
+    parts = [part for part in found if part]
+    parts.sort(key=lambda part: (workflow.start not in part, order[part[0]]))
+    joined = [part for part in parts if len(part) > 1]
+    alone = [part[0] for part in parts if len(part) == 1]
+    return [*joined, alone] if alone else joined
 
 
 def _around(workflow: Workflow, found: dict[str, Place], kept: list[str], *, down: bool) -> dict[str, Place]:

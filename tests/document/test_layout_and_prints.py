@@ -129,6 +129,25 @@ def test_arranging_some_leaves_the_others() -> None:
     assert drawing.workflow.places["agent_3"] == before["agent_3"]
 
 
+def test_parts_that_nothing_connects_are_arranged_apart_with_their_frames() -> None:
+    for flow in ("right", "down"):
+        drawing = Drawing("agent", "agent", "agent", "agent", "template", "agent")
+        drawing.connect("agent", "agent_2")
+        drawing.connect("agent_3", "agent_4")
+        drawing.connect("agent_3", "agent_5")
+        drawing.do(commands.move_items({i: Place(x=0, y=0) for i in drawn(drawing.workflow)}))
+        for members in (("agent", "agent_2"), ("agent_3", "agent_4", "agent_5"), ("template",)):
+            drawing.do(commands.new_frame(drawing.workflow, members))
+        drawing.do(commands.arrange_items(drawing.workflow, flow=flow))  # type: ignore[arg-type]
+        places = [drawing.workflow.places[g.id] for g in drawing.workflow.groups]
+        frames = [(p.x, p.y, p.x + (p.width or 0), p.y + (p.height or 0)) for p in places]
+        for i, a in enumerate(frames):
+            for b in frames[i + 1 :]:
+                assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+        some = arrange(drawing.workflow, ("agent_4", "agent_5"))
+        assert abs(some["agent_4"].y - some["agent_5"].y) + abs(some["agent_4"].x - some["agent_5"].x) < 250
+
+
 def test_moving_and_labelling_keep_the_fingerprint() -> None:
     drawing = Drawing("agent", "switch", "agent", "agent")
     drawing.connect("agent", "switch", "agent_2")

@@ -294,7 +294,9 @@ class Editing(Camera):
     def cut_selection(self) -> None:
         """Copies, then deletes what was copied."""
         if self.copy_selection():
-            self.delete_selection()
+            ids = self.selection_items
+            one = tr("Cut {name}").format(name=self.name_of(ids[0]))
+            self.delete_ids(ids, one if len(ids) == 1 else tr("Cut {n} items").format(n=len(ids)))
 
     def paste(self, at: QPointF | None = None, *, keep_outer: bool = False) -> None:
         """Nodes from the clipboard, at a point of the scene (None: at the pointer if it is over the canvas, else

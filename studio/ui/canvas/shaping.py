@@ -10,14 +10,15 @@ from PySide6.QtCore import QPointF
 from studio.document import commands
 from studio.document.aligning import Axis, Side
 from studio.document.bends import bends_of
-from studio.document.edits import Batch, Edit
-from studio.document.geometry import CARD, snapped
+from studio.document.edits import Batch, Edit, SetPlaces
+from studio.document.geometry import CARD, free_place, snapped
 from studio.document.model import Place
 from studio.document.problems import Problem
 from studio.document.telling_apart import told_apart
 from studio.files import FileProblem, read_workflow
 from studio.ui.canvas import navigate, routing
 from studio.ui.canvas.editing import Editing
+from studio.ui.canvas.picking import pick
 from studio.ui.canvas.scene import CanvasScene
 from studio.ui.dialogs import sub_workflows
 from studio.ui.text import tr
@@ -159,12 +160,24 @@ class Shaping(Editing):
     def _add_filled(self, kind: str, name: str, at: QPointF, values: Mapping[str, object]) -> str | None:
         if not self.may_edit():
             return None
-        place = Place(x=snapped(at.x() - CARD[0] / 2), y=snapped(at.y() - CARD[1] / 2))
-        edit, node = commands.new_node(self.workflow, kind, name, place)
-        filled = commands.set_fields(edit.apply(self.workflow).workflow, node, values)
-        self.execute(Batch((edit, filled)), tr("Add {name}").format(name=name))
+        wanted = Place(x=snapped(at.x() - CARD[0] / 2), y=snapped(at.y() - CARD[1] / 2))
+        made, node = commands.new_node(self.workflow, kind, name, free_place(self.workflow, CARD, wanted))
+        edit: Edit = Batch((made, commands.set_fields(made.apply(self.workflow).workflow, node, values)))
+        hit = pick(self.canvas_scene, self.far, at)
+        if hit.on_line:
+            edit = self._through(hit.id, node, Batch((edit, SetPlaces({node: wanted})))) or edit
+        self.execute(edit, tr("Add {name}").format(name=name))
         self._chose_new((node,), show=False)
         return node
+
+    def _through(self, line_id: str, node: str, made: Edit) -> Edit | None:
+        """The edit with a line led through the new node, and room for it; None: it says why not."""
+        wired = commands.drop_on_edge(made.apply(self.workflow).workflow, line_id, node)
+        if isinstance(wired, Problem):
+            self.tell(wired.message)
+            return None
+        edit = Batch((made, wired))
+        return Batch((edit, commands.make_room(edit.apply(self.workflow).workflow, node)))
 
     # ---- bends
 

@@ -339,8 +339,8 @@ class FanOutPage(InspectorPage):
         self._sections: dict[str, Section] = {}
         self._plain = Prose(theme, "", "body", "text2", 17)
         self._plain.setContentsMargins(12, 10, 12, 0)
-        self._plain.setVisible(edge.selection is None)
         self.body.add(self._plain)
+        self._plain.setVisible(edge.selection is None)
         for target in edge.targets if edge.selection is not None else ():
             section = Section(theme, target)
             fields = LineFields(theme, workspace, leg_id(edge_id, target), edge.source, always=True)

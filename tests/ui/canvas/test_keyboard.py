@@ -192,6 +192,8 @@ def test_copy_cut_paste_duplicate(make_canvas: Make) -> None:
     assert len(_workflow(view).nodes) == 6
     key(view, K.Key_X, CTRL)
     assert len(_workflow(view).nodes) == 4
+    assert view.workspace is not None
+    assert view.workspace.document.undo_stack.undoText() == "Cut 2 items"
 
 
 def test_pasting_something_else_says_why(make_canvas: Make, qtbot: QtBot) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from studio.document.conditions import Condition, Rule, describe
+from studio.document.geometry import boxes
 from studio.document.model import AgentNode, DirectEdge, FunctionNode, Place, Workflow
 from studio.ui.canvas import CanvasView
 from tests.ui.canvas.hands import drag, key, move, press, release
@@ -95,6 +96,20 @@ def test_an_edge_that_cannot_lead_through_what_is_dragged_says_why(make_canvas: 
     assert edge.hovered
     assert view.drop_node("agent", where + QPoint(1, 0))
     assert len(view.workflow.edges) == 2
+
+
+def test_a_dropped_text_goes_into_the_edge_under_it_else_where_it_covers_nothing(make_canvas: Make) -> None:
+    view = make_canvas(pair(None))
+    edge = next(iter(view.canvas_scene.line_layer.items.values()))
+    (x, y), (end, _) = edge.points[0], edge.points[-1]
+    inside = view.add_text("Say {text}", "letter", QPointF((x + end) / 2, y))
+    assert {(e.source, e.target) for e in view.workflow.edges} == {("a", inside), (inside, "b")}  # type: ignore[union-attr]
+    beside = view.add_text("Say {text}", "letter", view.canvas_scene.items_by_id["a"].rect.center())
+    assert steps(view) == 2
+    found = boxes(view.workflow, ("a", "b", inside or "", beside or ""))
+    for i, a in enumerate(found):
+        for b in found[i + 1 :]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_extracting_offers_what_makes_it_possible(make_canvas: Make) -> None:
