@@ -135,6 +135,13 @@ ROUNDED_UP_TO = 200
 """More rectangles than these are painted in one call, with square corners."""
 
 
+def _united(rects: Iterable[QRectF]) -> QRectF:
+    around = QRectF()
+    for rect in rects:
+        around = around.united(rect)
+    return around
+
+
 class Minimap(FloatingBox):
     """Rectangles of everything and the visible part; press or drag moves the view. Smaller in a small view; where it
     lies over something it lets that shine through, unless the pointer is on it."""
@@ -143,6 +150,8 @@ class Minimap(FloatingBox):
     PART = 0.19
     """Of the width of the view."""
     FAINT = 0.3
+    FEW = 300
+    """So many rectangles are put together in a fraction of a millisecond."""
 
     moved = Signal(float, float)
     """A point of the scene that should be in the middle."""
@@ -186,16 +195,13 @@ class Minimap(FloatingBox):
 
     def show_world(self, rects: Mapping[str, QRectF]) -> None:
         """Where everything is, by id, in scene coordinates."""
-        around = QRectF()
-        for rect in rects.values():
-            around = around.united(rect)
-        self._rects, self._around = dict(rects), around
+        self._rects, self._around = dict(rects), _united(rects.values())
         self._grown, self._picture = {}, None
         self.show_seen(self._seen)
 
     def follow(self, rects: Mapping[str, QRectF | None]) -> None:
-        """Where some things are now; None: it is gone. What is around everything only grows until all is shown
-        again."""
+        """Where some things are now; None: it is gone. What is around more than a few hundred only grows until all is
+        shown again."""
         for item_id, rect in rects.items():
             if self._rects.get(item_id) == rect:
                 continue
@@ -206,6 +212,8 @@ class Minimap(FloatingBox):
             else:
                 self._rects[item_id] = rect
                 self._around = self._around.united(rect)
+        if self._picture is None and len(self._rects) <= self.FEW:
+            self._around = _united(self._rects.values())
         self.show_seen(self._seen)
 
     def show_chosen(self, chosen: Iterable[str], plain: str) -> None:

@@ -77,3 +77,14 @@ def test_in_a_small_view_it_is_small_and_what_lies_under_it_shines_through(make_
     assert minimap.opacity == minimap.FAINT
     view.look_at(QPointF(4000, 4000))
     assert minimap.opacity == 1.0
+
+
+def test_what_is_gone_leaves_no_empty_part_in_the_minimap(make_canvas: Make) -> None:
+    view = make_canvas(small())
+    assert view.workspace is not None
+    around = QRectF(view.overlays.map._around)
+    view.execute(commands.move_items({"b": Place(x=4000, y=3000)}), "Move")
+    assert view.overlays.map._around.contains(QRectF(4000, 3000, 200, 64))
+    view.workspace.document.undo_stack.undo()
+    view.canvas_scene.flush()
+    assert view.overlays.map._around == around
