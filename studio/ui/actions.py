@@ -201,8 +201,7 @@ class Action:
     """One action. ``keys`` are portable key sequences, the first is shown; ``mac`` are further ones on macOS.
 
     ``context``: ``window`` keys work everywhere in the window, ``canvas`` keys only with the focus on the canvas or
-    outline, so that single letters stay usable in text fields; plain ones look for a row in the outline. ``section``
-    separates groups in a menu."""
+    outline, so that single letters stay usable in text fields. ``section`` separates groups in a menu."""
 
     id: str
     text: str

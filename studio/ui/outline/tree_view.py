@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QTreeView, QWidget
 
 from studio.ui.paint import ink
@@ -22,18 +22,6 @@ class OutlineTree(QTreeView):
         super().__init__(parent)
         self._theme = theme
         self.setIndentation(INDENT)
-
-    def event(self, event: QEvent) -> bool:
-        """Letters look for a row, as in every tree, also where they are keys of the canvas."""
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.ShortcutOverride
-            and event.modifiers() == Qt.KeyboardModifier.NoModifier
-            and event.text().isalnum()
-        ):
-            event.accept()
-            return True
-        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

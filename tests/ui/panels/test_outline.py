@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.workspace import Workspace
@@ -48,26 +43,3 @@ def test_the_next_row_takes_the_place_of_a_deleted_one(qtbot: QtBot, theme: Them
         panel.refresh()
         assert not panel.index_of(item).isValid()
         assert panel.tree.currentIndex().data(ROW_ROLE).id == beside
-
-
-def test_letters_look_for_a_row_also_where_the_canvas_has_keys(
-    qtbot: QtBot, theme: Theme, workspace: Workspace
-) -> None:
-    panel = OutlinePanel(theme)
-    qtbot.addWidget(panel)
-    panel.set_workspace(workspace)
-    panel.show()
-    told: list[object] = []
-    for keys in ("W", "Shift+A"):
-        shortcut = QShortcut(QKeySequence(keys), panel, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        shortcut.activated.connect(partial(told.append, keys))
-    panel.activateWindow()
-    panel.tree.setFocus()
-    qtbot.waitUntil(panel.tree.hasFocus)
-    panel.tree.setCurrentIndex(panel.index_of("planner"))
-    handle = panel.windowHandle()
-    assert handle is not None
-    QTest.keyClick(handle, Qt.Key.Key_W)
-    assert panel.tree.currentIndex() == panel.index_of("writer")
-    QTest.keyClick(handle, Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
-    assert told == ["Shift+A"]
