@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -54,6 +55,8 @@ class BreakpointDialog(QDialog):
         super().__init__(parent)
         self._theme, self._workspace, self._done = theme, workspace, done
         self._now = breakpoint
+        self._wrong: dict[QWidget, str] = {}
+        """Fields with a text that is no number, and what is said of it."""
         document = workspace.document
         self._linked = LinkedFiles(self)
         self._linked.changed.connect(self._show_places)
@@ -202,8 +205,8 @@ class BreakpointDialog(QDialog):
             self._when_row.addWidget(self.moments)
             self._when_row.addStretch(1)
 
-    def _check(self, extra: str = "") -> None:
-        text = extra or problem(self._now)
+    def _check(self) -> None:
+        text = next(iter(self._wrong.values()), "") or problem(self._now)
         self._problem.setText(tr(text) if text else "")
         self.save.setEnabled(not text)
 
@@ -212,6 +215,7 @@ class BreakpointDialog(QDialog):
     def _on_kind_changed(self) -> None:
         kind: Kind = self.kind.currentData()
         self._now = replace(self._now, kind=kind, place="", when=None, limit=0)
+        self._wrong.clear()  # the fields show again what counts
         self._show()
 
     def _on_place_changed(self) -> None:
@@ -227,21 +231,26 @@ class BreakpointDialog(QDialog):
         self._now = replace(self._now, when=when)
 
     def _on_limit_edited(self, text: Any) -> None:
+        self._wrong.pop(self.limit, None)
         try:
-            self._now = replace(self._now, limit=float(str(text).replace(",", ".") or 0))
+            limit = float(str(text).replace(",", ".") or 0)
         except ValueError:
-            self._check(f"“{text}” is not a number.")
-            return
+            limit = math.nan
+        if math.isfinite(limit):
+            self._now = replace(self._now, limit=limit)
+        else:
+            self._wrong[self.limit] = f"“{text}” is not a number."
         self._check()
 
     def _on_condition_edited(self, condition: Any) -> None:
         self._now = replace(self._now, condition=condition if isinstance(condition, Condition) else None)
 
     def _on_from_hit_edited(self, text: Any) -> None:
-        if not str(text).strip().isdecimal():
-            self._check(f"“{text}” is not a whole number.")
-            return
-        self._now = replace(self._now, from_hit=int(str(text)))
+        self._wrong.pop(self.from_hit, None)
+        if str(text).strip().isdecimal():
+            self._now = replace(self._now, from_hit=int(str(text)))
+        else:
+            self._wrong[self.from_hit] = f"“{text}” is not a whole number."
         self._check()
 
     def _on_log_edited(self, text: Any) -> None:

@@ -21,7 +21,8 @@ from studio.ui.widgets.text_fields import TextBox
 class ValueDialog(QDialog):
     """``done`` gets the value when the button is pressed, and the choice if there are ``choices``.
 
-    ``as_json``: a text that is JSON is taken as that value, any other stays a text.
+    ``as_json``: a text that is JSON is taken as that value, any other stays a text. ``wrong`` says why a value is not
+    taken; the dialog then stays with what was typed.
     """
 
     def __init__(
@@ -35,10 +36,11 @@ class ValueDialog(QDialog):
         value: Any = "",
         as_json: bool = False,
         choices: Sequence[tuple[str, str]] = (),
+        wrong: Callable[[Any], str] | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._done, self._as_json = done, as_json
+        self._done, self._as_json, self._wrong = done, as_json, wrong
         self.setObjectName("value_dialog")
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -62,6 +64,11 @@ class ValueDialog(QDialog):
         self.box.setAccessibleName(title)
         self.box.show_value(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1))
         column.addWidget(self.box, 1)
+        self.problem = Label(theme, "", "small", "fail_t")
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        self.box.edited.connect(self.problem.hide)
+        column.addWidget(self.problem)
         column.addLayout(self._make_buttons(theme, verb))
         self.box.setFocus()
 
@@ -91,5 +98,22 @@ class ValueDialog(QDialog):
             return text
 
     def _on_take_clicked(self) -> None:
+        problem = self._wrong(self.value) if self._wrong is not None else ""
+        if problem:
+            self.problem.setText(problem)
+            self.problem.show()
+            return
         self._done(self.value, str(self.choice.value or ""))
         self.accept()
+
+
+def not_an_object(value: Any) -> str:
+    """Why a value of the dialog is no JSON object; empty if it is one."""
+    if isinstance(value, dict):
+        return ""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except ValueError as error:
+            return tr("This is not JSON yet: {reason}.").format(reason=str(error))
+    return tr("A JSON object is wanted: names in quotes, each with a value, between braces.")

@@ -276,7 +276,7 @@ class ApprovalCard(RequestCard):
             self.draft_changed.emit()
 
     def _ask_arguments(self) -> None:
-        from studio.ui.debug.value_dialog import ValueDialog  # few people change arguments
+        from studio.ui.debug.value_dialog import ValueDialog, not_an_object  # few people change arguments
 
         asked = arguments_of(self._call.arguments) if self._call is not None else {}
         hint = tr("A JSON object. What {name} asked for is refused, and {tool} is called with these arguments instead.")
@@ -288,6 +288,7 @@ class ApprovalCard(RequestCard):
             lambda given, _choice: self.change_arguments(given),
             value=self.arguments or dict(asked),
             as_json=True,
+            wrong=not_an_object,
             parent=self.window(),
         ).open()
 

@@ -118,23 +118,16 @@ def _inject(window: MainWindow, page: WorkflowPage, item: str) -> None:
 
 
 def _state(window: MainWindow, page: WorkflowPage, _item: str) -> None:
-    from studio.ui.debug.value_dialog import ValueDialog
+    from studio.ui.debug.value_dialog import ValueDialog, not_an_object
 
     run = page.workspace.run
-
-    def take(given: Any, _choice: str) -> None:
-        if isinstance(given, dict):
-            run.change_state(given)
-        else:
-            inform(window.theme, window, tr("Shared state is a JSON object."), tr("Each key has a value."))
-
     hint = tr("All keys of shared state as JSON. The run goes on with them as a fork; the original stays.")
     if run.held_nodes:  # the fork begins at the last checkpoint
         again = tr("Superstep {number} begins anew with them: what its nodes write comes after.")
         hint = f"{hint} {again.format(number=run.next_superstep)}"
     ValueDialog(
-        window.theme, tr("Change shared state"), hint, tr("Change"), take,
-        value=run.editable_state, as_json=True, parent=window,
+        window.theme, tr("Change shared state"), hint, tr("Change"), lambda given, _choice: run.change_state(given),
+        value=run.editable_state, as_json=True, wrong=not_an_object, parent=window,
     ).open()  # fmt: skip
 
 
@@ -146,15 +139,19 @@ def _conversation(window: MainWindow, page: WorkflowPage, node: str) -> None:
 
     def show(messages: Sequence[Message]) -> None:
         def take(given: Any, _choice: str) -> None:
+            run.change_conversation(node, changed_messages(messages, given))
+
+        def wrong(given: Any) -> str:
             try:
-                run.change_conversation(node, changed_messages(messages, given))
+                changed_messages(messages, given)
             except ValueError as problem:
-                inform(window.theme, window, tr("The conversation was not changed."), str(problem))
+                return str(problem)
+            return ""
 
         hint = tr("What {name} remembers of its turns. The run goes on with it as a fork; the original stays.")
         ValueDialog(
             window.theme, tr("Change the conversation of {name}").format(name=name), hint.format(name=name),
-            tr("Change"), take, value=messages_json(messages), as_json=True, parent=window,
+            tr("Change"), take, value=messages_json(messages), as_json=True, wrong=wrong, parent=window,
         ).open()  # fmt: skip
 
     run.ask_conversation(node, show)

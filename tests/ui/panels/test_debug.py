@@ -23,6 +23,8 @@ from studio.files import write_workflow
 from studio.ui.debug import DebugPanel
 from studio.ui.debug.breakpoint_dialog import BreakpointDialog
 from studio.ui.debug.places import linked_workflows, place_name, places
+from studio.ui.debug.value_dialog import ValueDialog, not_an_object
+from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.sources import target_names
 from tests.ui.panels.fake_run import FakeRun, paused
@@ -210,6 +212,24 @@ def test_places_in_linked_files_come_when_they_are_read(
     dialog.reject()
 
 
+def test_a_value_that_is_not_taken_stays_in_its_dialog(theme: Theme, qtbot: QtBot) -> None:
+    given: list[object] = []
+    dialog = ValueDialog(
+        theme, "State", "", "Change", lambda value, _choice: given.append(value), as_json=True, wrong=not_an_object
+    )
+    qtbot.addWidget(dialog)
+    dialog.open()
+    for typed, told in (("[1]", "A JSON object is wanted"), ('{"a": 1', "This is not JSON yet")):
+        dialog.box.setPlainText(typed)
+        dialog.take.click()
+        assert (dialog.isVisible(), dialog.problem.isVisible(), given) == (True, True, [])
+        assert dialog.problem.text().startswith(told)
+    dialog.box.setPlainText('{"a": 1}')
+    assert not dialog.problem.isVisible()
+    dialog.take.click()
+    assert given == [{"a": 1}]
+
+
 def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot) -> None:
     panel = show(DebugPanel, 216, 500)
     panel.add()
@@ -217,8 +237,14 @@ def test_a_budget_needs_a_limit(show: Show, workspace: Workspace, run: FakeRun, 
     assert dialog.kind.currentData() == "error"
     dialog.kind.setCurrentIndex(dialog.kind.findData("tokens"))
     assert not dialog.save.isEnabled()
-    qtbot.keyClicks(dialog.limit, "many")
-    assert not dialog.save.isEnabled()
+    for wrong in ("many", "1e999"):
+        dialog.limit.selectAll()
+        qtbot.keyClicks(dialog.limit, wrong)
+        assert not dialog.save.isEnabled()
+        dialog.log.edited.emit("said")
+        dialog.from_hit.edited.emit("1")
+        assert not dialog.save.isEnabled(), "another field does not make it a number"
+    dialog.log.edited.emit("")
     dialog.limit.selectAll()
     qtbot.keyClicks(dialog.limit, "20000")
     dialog.save.click()
