@@ -48,13 +48,7 @@ class ValueDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 14, 12)
         column.setSpacing(8)
-        heading = Label(theme, title, "title")
-        told = Prose(theme, hint, "small", "text2", 15)
-        for words in (heading, told):
-            policy = words.sizePolicy()  # a new one would forget that the height follows from the width
-            policy.setVerticalPolicy(QSizePolicy.Policy.Fixed)
-            words.setSizePolicy(policy)
-            column.addWidget(words)
+        self._add_words(theme, column, title, hint)
         self.choice = SegmentedControl(theme, choices)
         self.choice.setVisible(bool(choices))
         if choices:
@@ -71,6 +65,14 @@ class ValueDialog(QDialog):
         column.addWidget(self.problem)
         column.addLayout(self._make_buttons(theme, verb))
         self.box.setFocus()
+
+    @staticmethod
+    def _add_words(theme: Theme, column: QVBoxLayout, title: str, hint: str) -> None:
+        for words in (Label(theme, title, "title"), Prose(theme, hint, "small", "text2", 15)):
+            policy = words.sizePolicy()  # a new one would forget that the height follows from the width
+            policy.setVerticalPolicy(QSizePolicy.Policy.Fixed)
+            words.setSizePolicy(policy)
+            column.addWidget(words)
 
     def _make_buttons(self, theme: Theme, verb: str) -> QHBoxLayout:
         row = QHBoxLayout()
