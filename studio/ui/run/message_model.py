@@ -8,7 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from studio.bridge.run_views import MessageView
 from studio.bridge.workspace import Workspace
-from studio.document.lines import name_of
+from studio.document.lines import lines, name_of
+from studio.document.model import Workflow
 from studio.ui.text import tip, tr
 from studio.ui.widgets.sources import source_name
 
@@ -35,13 +36,25 @@ def why(workspace: Workspace, view: MessageView) -> list[tuple[bool, str, str]]:
     }
     made = []
     held = _held(workspace, view)
-    for _edge, target, delivered, reason in view.routes:
+    for edge, target, delivered, reason in view.routes:
         name = name_of(workflow, target) if target else ""
+        way = _way(workflow, edge, target) if delivered else ""
         if target in held:
             made.append((True, name, tr("waits, as the run is held before it")))
         else:
-            made.append((delivered, name, tr("delivered") if delivered else reasons.get(reason, reason)))
+            taken = tr("delivered over “{edge}”").format(edge=way) if way else tr("delivered")
+            made.append((delivered, name, taken if delivered else reasons.get(reason, reason)))
     return made
+
+
+def _way(workflow: Workflow, edge: str, target: str) -> str:
+    """What is written on the line to a target: "Review: score ≥ 8"; "" where nothing is."""
+    found = next((one for one in lines(workflow) if edge in (one.id, one.edge) and one.target == target), None)
+    if found is None:
+        return ""
+    words = found.label or (tr("default") if found.kind == "default" else "")
+    group = str(getattr(workflow.edge(found.edge), "name", "")) if found.edge != found.id else ""
+    return ": ".join(part for part in (group, words) if part)
 
 
 def _held(workspace: Workspace, view: MessageView) -> frozenset[str]:

@@ -175,8 +175,12 @@ class MessagesPanel(Panel):
         index = self.filter.mapFromSource(self.model.index(row, 0))
         if index.isValid():
             self.table.setCurrentIndex(index)
-        drawn = [node for node in nodes_of([view]) if self.workspace.document.workflow.node(node) is not None]
-        self.workspace.selection.select(drawn)
+        self._mark(self.workspace, view)
+
+    def _mark(self, workspace: Workspace, view: MessageView) -> None:
+        """Selects the ends of a message on the canvas."""
+        drawn = [node for node in nodes_of([view]) if workspace.document.workflow.node(node) is not None]
+        workspace.selection.select(drawn)
 
     def _choose_page(self) -> None:
         total, shown = self.model.rowCount(), self.filter.rowCount()
@@ -211,3 +215,5 @@ class MessagesPanel(Panel):
             return
         if any(q.message == view.message for q in self.workspace.run.queued):
             self.workspace.selection.look_at_message(view.message)
+        elif self.table.hasFocus():  # a person went there; a filter that took the row away did not
+            self._mark(self.workspace, view)

@@ -33,7 +33,6 @@ from studio.ui.run.rows import rows
 from studio.ui.status.totals import RunTotals
 from studio.ui.theme import Theme
 from studio.ui.toolbar.state_chip import StateChip
-from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.sources import source_name
 from tests.ui.panels.fake_run import FakeRun, paused
 
@@ -339,20 +338,6 @@ def test_messages_are_appended_and_filtered(show: Show, workspace: Workspace, ru
     assert panel.filter.rowCount() == 6
 
 
-def test_the_detail_says_why(show: Show, workspace: Workspace, run: FakeRun) -> None:
-    run.messages.append(
-        MessageView(
-            "x", "writer", None, 4, "text", "Draft", "Draft", "dropped", [("c", "publisher", False, "condition")]
-        )
-    )
-    panel = show(MessagesPanel)
-    panel.table.setCurrentIndex(panel.filter.index(0, 0))
-    from studio.ui.widgets.labels import Prose
-
-    texts = [p.plain for p in panel.detail._content.findChildren(Prose)]
-    assert "Publisher: the condition was false" in texts
-
-
 def test_a_queued_message_opens_in_the_inspector(show: Show, workspace: Workspace, run: FakeRun) -> None:
     paused(run)
     panel = show(MessagesPanel)
@@ -470,27 +455,3 @@ def test_a_new_state_and_the_update_of_its_frame_show_all_once(
     run.tell(supersteps=frozenset({2}))
     assert shown == [1, 1, 1]
     panel.set_workspace(None)
-
-
-def test_from_a_message_to_its_cause_and_its_effect(
-    show: Show, workspace: Workspace, run: FakeRun, qtbot: QtBot
-) -> None:
-    for at, (key, node) in enumerate((("i1", "planner"), ("i2", "market"))):
-        run.invocations[key] = InvocationView(key, node, at + 1, float(at), at + 0.5, "done")
-    first = MessageView("m1", "planner", None, 1, "text", "Plan", "Plan", "delivered", invocation="i1")
-    first.routes = [("e", "market", True, "")]
-    run.messages += [first, MessageView("m2", "market", None, 2, "text", "Found", "Found", invocation="i2")]
-    panel = show(MessagesPanel)
-    panel.select_message("m1")
-    assert workspace.selection.items == ("planner", "market")
-
-    def link(text: str) -> Any:
-        return next(b for b in panel.detail._content.findChildren(Button) if text in b.text())
-
-    link("Found").click()
-    assert panel.detail.shown == ("m2", "queued", 0, 0)
-    assert workspace.selection.items == ("market",)
-    link("Plan").click()
-    assert panel.detail.shown == ("m1", "delivered", 1, 0)
-    panel.select_message("gone")
-    assert panel.detail.shown == ("m1", "delivered", 1, 0)
