@@ -55,9 +55,9 @@ def command(options: argparse.Namespace) -> int:
 def _files(options: argparse.Namespace, workflow: Workflow, folder: Path) -> dict[str, str]:
     """The project for the wanted target; what a person should know of it goes to standard error."""
     client: Client = "responses" if options.client == "responses" else "chat_completions"
+    for found in left_out(workflow, client):
+        print(sentence_of(found), file=sys.stderr)
     if options.to != "durabletask":
-        for found in left_out(workflow, client):
-            print(sentence_of(found), file=sys.stderr)
         if options.single_file:
             return export_single_file(workflow, options.package, folder, client=client)
         return export_project(

@@ -89,7 +89,9 @@ def linted(job: dict[str, Any]) -> None:
             cwd=job["folder"], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
         if done.returncode:
-            say("lints", finding=(done.stdout or done.stderr).strip().split("\n")[0])
+            first, *more = (done.stdout or done.stderr).strip().split("\n")
+            place = more[0].strip().removeprefix("--> ") if more and more[0].lstrip().startswith("--> ") else ""
+            say("lints", finding=f"{place}: {first}" if place else first)
             return
     say("lints")
 

@@ -69,10 +69,10 @@ async def test_recorded_replies_and_answers_are_used_on_both_sides() -> None:
 
 
 async def test_a_graph_that_differs_names_the_node_and_nothing_after_it_is_run() -> None:
-    proof = await prove(FLOW, _changed("changed/workflow.py", ".add_edge(ask, end)", ".add_edge(writer, end)"))
+    proof = await prove(FLOW, _changed("changed/workflow.py", ".add_edge(ask, end)", ".add_edge(writer,end)"))
     assert _states(proof) == {
         "compiles": "passed",
-        "lints": "passed",
+        "lints": "failed",
         "builds": "failed",
         "smoke": "not_run",
         "same": "not_run",
@@ -81,6 +81,7 @@ async def test_a_graph_that_differs_names_the_node_and_nothing_after_it_is_run()
     }
     assert proof.failed is not None
     assert proof.failed.node == "ask"
+    assert "workflow.py" in proof.steps[1].detail, "a finding says where"
     assert not proof.proven
 
 

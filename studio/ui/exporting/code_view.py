@@ -12,6 +12,7 @@ from pygments.lexers.special import TextLexer
 from pygments.util import ClassNotFound
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QFontMetrics,
     QMouseEvent,
     QPainter,
@@ -26,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.ui.exporting.changed_lines import Mark
+from studio.ui.exporting.places import user_lines
 from studio.ui.theme import Theme
 from studio.ui.widgets.highlight import Line, lines_of
 
@@ -64,6 +66,7 @@ class CodeView(QTextEdit):
         self._theme = theme
         self._glyphs: Mapping[int, str] = {}
         self._marks: Mapping[int, Mark] = {}
+        self._yours: frozenset[int] = frozenset()
         self._line = 0
         self._file = self._code = self._query = ""
         self._hits: list[tuple[int, int]] = []
@@ -100,6 +103,11 @@ class CodeView(QTextEdit):
         """Lines that are shown as coming or going."""
         return self._marks
 
+    @property
+    def yours(self) -> frozenset[int]:
+        """Lines that are shaded: those of the user, which the next export keeps."""
+        return self._yours
+
     def show_code(
         self, path: str, code: str, glyphs: Mapping[int, str], marks: Mapping[int, Mark] | None = None
     ) -> None:
@@ -108,6 +116,7 @@ class CodeView(QTextEdit):
         self._glyphs, self._marks = glyphs, marks or {}
         if (path, code) != (self._file, self._code):
             self._file, self._code = path, code
+            self._yours = user_lines(code) if path.endswith(".py") else frozenset()
             self._highlighter.set_file(path, code, self._marks)
             self.setPlainText(code)
             self._set_line_height()
@@ -196,7 +205,7 @@ class CodeView(QTextEdit):
         self._gutter.setGeometry(QRect(area.left(), area.top(), self.gutter_width(), area.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._marks:
+        if self._marks or self._yours:
             self._paint_marks(event.rect())
         block = self.document().findBlockByNumber(self._line - 1) if self._line else None
         if block is not None and block.isValid():
@@ -215,13 +224,19 @@ class CodeView(QTextEdit):
             box = layout.blockBoundingRect(block).translated(0, -offset)
             if box.top() > area.bottom():
                 break
-            mark = self._marks.get(block.blockNumber() + 1)
-            if mark is not None:
-                token = "inserted" if mark == "in" else "deleted"
+            ground = self._ground(block.blockNumber() + 1)
+            if ground is not None:
                 height = self._theme.length(_LINE)
-                painter.fillRect(0, round(box.top()) + 2, self.viewport().width(), height, self._theme.color(token))
+                painter.fillRect(0, round(box.top()) + 2, self.viewport().width(), height, ground)
             block = block.next()
         painter.end()
+
+    def _ground(self, line: int) -> QColor | None:
+        """The colour behind a line that comes, goes, or is the user's."""
+        mark = self._marks.get(line)
+        if mark is None:
+            return self._shade if line in self._yours else None
+        return self._theme.color("inserted" if mark == "in" else "deleted")
 
     def paint_gutter(self, painter: QPainter, area: QRect) -> None:
         """Paints numbers and glyphs of the visible lines."""
@@ -270,6 +285,8 @@ class CodeView(QTextEdit):
     def _on_theme_changed(self) -> None:
         self.setFont(self._theme.font("code"))
         self.document().setDefaultFont(self._theme.font("code"))
+        self._shade = QColor(self._theme.color("wait_s"))
+        self._shade.setAlphaF(0.5)
         self._set_line_height()
         self.setViewportMargins(self.gutter_width(), 0, 0, 0)
         self._gutter.update()

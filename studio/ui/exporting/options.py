@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from keyword import iskeyword
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -50,8 +53,8 @@ class ExportOptions(QWidget):
     def choice(self) -> ExportChoice | None:
         """What is chosen; None if the package name is none, which its field says then."""
         package = self.package.text().strip()
-        fits = not package or package.isidentifier()
-        said = "" if fits else tr("Use letters, digits and _, not beginning with a digit.")
+        fits = not package or (re.fullmatch(r"[A-Za-z]\w*", package, re.ASCII) and not iskeyword(package))
+        said = "" if fits else tr("Use letters a to z, digits and _, a letter first, and no word of Python.")
         self.package_field.set_problem("error", said)
         if not fits:
             return None

@@ -47,6 +47,19 @@ def code_places(workflow: Workflow, code: str) -> list[CodePlace]:
     return [place for place in found if place.lines]
 
 
+def user_lines(code: str) -> frozenset[int]:
+    """The lines (from 1) between the marks of code that is the user's, with the marks."""
+    found: set[int] = set()
+    inside = False
+    for number, line in enumerate(code.split("\n"), start=1):
+        mark = line.strip()
+        inside = inside or mark.startswith("# region user ")
+        if inside:
+            found.add(number)
+        inside = inside and mark != "# endregion"
+    return frozenset(found)
+
+
 def glyph_lines(workflow: Workflow, code: str) -> dict[int, str]:
     """Line -> kind of what stands there, for the gutter."""
     names = Names.of(workflow).variables

@@ -131,7 +131,10 @@ def _written(workflow: Workflow, choice: ExportChoice, folder: Path | None) -> W
 
 
 def _code(workflow: Workflow, choice: ExportChoice, folder: Path | None) -> WrittenCode:
+    from studio.export import export_project, export_single_file, left_out, sentence_of
+
     package, client = choice.package or None, choice.client
+    told = tuple(sentence_of(found) for found in left_out(workflow, client))
     if choice.target == DURABLE:
         from studio.export.durable import export_durable, findings
 
@@ -139,16 +142,14 @@ def _code(workflow: Workflow, choice: ExportChoice, folder: Path | None) -> Writ
             workflow, package, folder, layout=choice.positions, client=client, smoke_test=choice.smoke_test
         )
         checked = tr("The check runs the code in one process; tests/test_scale_out.py runs it on two workers.")
-        return WrittenCode(workflow, files, (checked, *(f.message for f in findings(workflow, folder))))
-    from studio.export import export_project, export_single_file, left_out, sentence_of
-
+        return WrittenCode(workflow, files, (checked, *(f.message for f in findings(workflow, folder)), *told))
     if choice.single:
         files = export_single_file(workflow, package, folder, client=client)
     else:
         files = export_project(
             workflow, package, folder, layout=choice.positions, client=client, smoke_test=choice.smoke_test
         )
-    return WrittenCode(workflow, files, tuple(sentence_of(found) for found in left_out(workflow, client)))
+    return WrittenCode(workflow, files, told)
 
 
 def _refused(workflow: Workflow, choice: ExportChoice, folder: Path | None) -> tuple[tuple[str, str], ...]:

@@ -110,6 +110,7 @@ def test_one_file_and_what_is_not_as_on_the_canvas(page: ExportPage, qtbot: QtBo
     assert page._places.isVisible()
     press(page, page.target.choice, Qt.Key.Key_Right, qtbot)
     assert not page.target.single.isVisible(), "workers have a project"
+    assert [sentence for sentence in page.target.told if "the provider is not written" in sentence]
     assert "research_brief/worker.py" in page.files
     press(page, page.target.choice, Qt.Key.Key_Left, qtbot)
     press(page, page.target.single, Qt.Key.Key_Space, qtbot)
@@ -137,6 +138,17 @@ def test_the_api_of_the_model_and_the_smoke_test_are_options(page: ExportPage, q
     assert options.smoke_test.isEnabled()
     assert test not in page.files
     assert "research_brief/worker.py" in page.files
+
+
+def test_the_lines_of_the_user_are_shaded(page: ExportPage, qtbot: QtBot) -> None:
+    code = FunctionNode(id="f", name="F", body="said = data\nresult = said", yields="text")
+    show(page, Workflow(name="Code", start="f", nodes=(code,)), qtbot)
+    page._tree.file_chosen.emit("code_workflow/functions.py")
+    lines = page._view.toPlainText().split("\n")
+    shaded = [lines[number - 1].strip() for number in sorted(page._view.yours)]
+    assert shaded == ["# region user f", "said = data", "result = said", "# endregion"]
+    page._tree.file_chosen.emit("code_workflow/workflow.py")
+    assert page._view.yours == frozenset()
 
 
 def test_a_text_is_found_in_the_file_that_is_shown(page: ExportPage, qtbot: QtBot) -> None:

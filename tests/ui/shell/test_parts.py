@@ -126,6 +126,9 @@ def test_a_package_name_is_checked(qtbot: QtBot, theme: Theme) -> None:
     page.refresh()
     written(page, qtbot)
     assert "letters" in page.options.package_field.problem
+    for name in ("class", "état", "_"):  # would silently become another one
+        page.options.package.setText(name)
+        assert page.options.choice() is None
     page.options.package.setText("brief")
     page.refresh()
     written(page, qtbot)
