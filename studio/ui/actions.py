@@ -14,6 +14,7 @@ Page = Literal["welcome", "workflow", "export", "compare"]
 Reason = str
 """Why an action does not apply; empty: it applies."""
 
+_LONGEST_STEP = 60
 NO_WORKFLOW = "No workflow is open."
 NO_SELECTION = "Nothing is selected."
 NOT_HERE = "The drawing of an earlier run cannot be changed. Open it as a copy."
@@ -176,11 +177,11 @@ def _with_problems(now: Situation) -> Reason:
 
 
 def _undo_text(now: Situation) -> str:
-    return f"Undo {_lower(now.undo)}" if now.undo else "Undo"
+    return f"Undo {_shortened(_lower(now.undo))}" if now.undo else "Undo"
 
 
 def _redo_text(now: Situation) -> str:
-    return f"Redo {_lower(now.redo)}" if now.redo else "Redo"
+    return f"Redo {_shortened(_lower(now.redo))}" if now.redo else "Redo"
 
 
 def _run_text(now: Situation) -> str:
@@ -189,6 +190,11 @@ def _run_text(now: Situation) -> str:
 
 def _retry_text(now: Situation) -> str:
     return "Run the failed node again" if now.failure_held else "Retry from the last checkpoint"
+
+
+def _shortened(text: str) -> str:
+    """A menu is as wide as its longest entry, and names can have hundreds of characters."""
+    return text if len(text) <= _LONGEST_STEP else f"{text[: _LONGEST_STEP - 1].rstrip()}…"
 
 
 def _lower(text: str) -> str:

@@ -74,6 +74,10 @@ class ExpandedText(QDialog):
     def sizeHint(self) -> QSize:
         return QSize(760, 560)
 
+    def shows(self, field: TextBox) -> bool:
+        """Whether it is the window of this field."""
+        return self._field is field
+
     def _make_editor(self, theme: Theme, language: Language) -> TextBox:
         editor = CodeEditor(theme, language, lines=3) if language else TextBox(theme, lines=3, line_height=18)
         if not language:
@@ -108,7 +112,7 @@ def add_expand(theme: Theme, field: Field, editor: TextBox, title: str, language
     """Gives a field the button."""
     button = ExpandButton(theme, title, field)
     open_all = partial(_open, theme, editor, title, language)
-    button.clicked.connect(open_all)
+    button.clicked.connect(lambda: open_all(0, 0))
     field.add_button(button)
     editor.excerpts = True
     editor.whole_requested.connect(open_all)
@@ -116,17 +120,24 @@ def add_expand(theme: Theme, field: Field, editor: TextBox, title: str, language
     return button
 
 
-def _open(theme: Theme, editor: TextBox, title: str, language: Language) -> None:
-    ExpandedText(theme, editor, title, language, editor.window()).show()
+def _open(theme: Theme, editor: TextBox, title: str, language: Language, first: int, last: int) -> None:
+    """Shows all of the text; of a long one with a stretch selected, in the window that it has already."""
+    opened = next((w for w in editor.window().findChildren(ExpandedText) if w.shows(editor)), None)
+    if opened is None:
+        opened = ExpandedText(theme, editor, title, language, editor.window())
+        opened.show()
+    if last > first and isinstance(opened.editor, LongText):
+        opened.editor.select(first, last)
+    opened.raise_()
 
 
-def _tell_excerpt(field: Field, editor: TextBox, open_all: Callable[[], None], excerpted: bool) -> None:
+def _tell_excerpt(field: Field, editor: TextBox, open_all: Callable[[int, int], None], excerpted: bool) -> None:
     """Below the beginning of a long text: how long it is, and the way to all of it."""
     link = field.findChild(Button, "whole_text")
     if link is None:
         link = Button(field.theme, "", kind="link", parent=field)
         link.setObjectName("whole_text")
-        link.clicked.connect(open_all)
+        link.clicked.connect(lambda: open_all(0, 0))
         layout = field.layout()
         assert layout is not None
         layout.addWidget(link)

@@ -17,7 +17,9 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
 from studio.ui.widgets.labels import Elided, IconLabel, Label, Prose
 from studio.ui.widgets.page import Page
+from studio.ui.widgets.positions import units
 from studio.ui.widgets.section import Section
+from studio.ui.widgets.text_fields import EXCERPT, TextBox
 from studio.ui.widgets.tiles import KindTile
 
 _ICONS = {"error": ("own:error", "fail_t"), "warning": ("own:problem", "wait_t"), "info": ("own:info", "run_t")}
@@ -140,23 +142,23 @@ def text_editor(container: QWidget, text: str) -> tuple[QLineEdit | QTextEdit | 
     return (boxes[0], -1) if boxes else (None, -1)
 
 
-def select_text(editor: QLineEdit | QTextEdit, start: int, end: int) -> None:
-    """Selects a stretch and brings it into view."""
+def select_text(editor: QLineEdit | QTextEdit, start: int, end: int, *, focus: bool) -> None:
+    """Selects a stretch and brings it into view; far down in a long text with ``focus`` only: that needs a window."""
     if isinstance(editor, QLineEdit):
-        first, last = utf16_units(editor.text(), start), utf16_units(editor.text(), end)
+        first, last = units(editor.text()[:start]), units(editor.text()[:end])
         editor.setSelection(first, last - first)
         return
-    units = utf16_units(editor.toPlainText(), start), utf16_units(editor.toPlainText(), end)
+    text = editor.toPlainText()
+    first, last = units(text[:start]), units(text[:end])
+    if isinstance(editor, TextBox) and not editor.shows_all and end > EXCERPT:
+        if focus:
+            editor.whole_requested.emit(first, last)
+        return
     cursor = editor.textCursor()
-    cursor.setPosition(units[0])
-    cursor.setPosition(units[1], QTextCursor.MoveMode.KeepAnchor)
+    cursor.setPosition(first)
+    cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
     editor.setTextCursor(cursor)
     editor.ensureCursorVisible()
-
-
-def utf16_units(text: str, at: int) -> int:
-    """A position as Qt counts it: a character beyond the basic plane is two."""
-    return at + sum(ord(c) > 0xFFFF for c in text[:at])
 
 
 class InspectorPage(QWidget):
@@ -236,7 +238,7 @@ class InspectorPage(QWidget):
         if focus:
             shown.setFocus(Qt.FocusReason.OtherFocusReason)
         if editor is not None and first >= 0:
-            select_text(editor, first + start, first + end)
+            select_text(editor, first + start, first + end, focus=focus)
 
     def unfold(self, widget: QWidget) -> None:
         """Opens the sections around a widget."""

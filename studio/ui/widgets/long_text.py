@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QTextOption
+from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from studio.ui.theme import Theme
@@ -47,6 +47,14 @@ class LongText(QPlainTextEdit):
         """Shows text that cannot be changed; it can still be copied."""
         self.setReadOnly(read_only)
         repolish(self, "read", read_only)
+
+    def select(self, first: int, last: int) -> None:
+        """Selects a stretch, in positions of Qt, and brings it into view."""
+        cursor = self.textCursor()
+        cursor.setPosition(first)
+        cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.centerCursor()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Undo) and not self.document().isUndoAvailable():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from studio.ui.widgets.tab_order import follow_layout
+
 
 class Page(QScrollArea):
     """Content as wide as the page. Whoever makes the page narrower than its content can be reaches the rest all the
@@ -28,6 +30,12 @@ class Page(QScrollArea):
     def add(self, widget: QWidget) -> None:
         """Puts a widget at the end."""
         self.body.insertWidget(self.body.count() - 1, widget)
+
+    def focusNextPrevChild(self, following: bool) -> bool:
+        content = self.widget()
+        if content is not None:
+            follow_layout(content)
+        return super().focusNextPrevChild(following)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, 40)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QWidget
 
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 
@@ -23,6 +24,7 @@ class TabStrip(QWidget):
         row.setContentsMargins(5, 0, 6, 1)
         row.setSpacing(0)
         self.bar = QTabBar(self)
+        self.bar.setAccessibleName(tr("Pages"))
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(False)

@@ -109,8 +109,8 @@ class TextBox(QTextEdit):
     redo_requested = Signal()
     excerpted = Signal(bool)
     """It shows the beginning of a long text now, or no longer."""
-    whole_requested = Signal()
-    """Somebody wants to read or edit all of a long text."""
+    whole_requested = Signal(int, int)
+    """Somebody wants to read or edit all of a long text, with this stretch of it selected."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class TextBox(QTextEdit):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self._whole is not None:
-            self.whole_requested.emit()
+            self.whole_requested.emit(0, 0)
         super().mouseDoubleClickEvent(event)
 
     def focusNextPrevChild(self, following: bool) -> bool:
@@ -263,7 +263,7 @@ class TextBox(QTextEdit):
         if self.completion is not None and self.completion.takes(event):
             return
         if self._whole is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.whole_requested.emit()
+            self.whole_requested.emit(0, 0)
         elif event.matches(QKeySequence.StandardKey.Undo):
             if self.document().isUndoAvailable():
                 self.undo()

@@ -76,6 +76,7 @@ class PanelDock(QDockWidget):
         self.setObjectName(f"dock.{name}")
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.strip = TabStrip(theme)
+        self.strip.bar.setAccessibleName(title)
         self.setTitleBarWidget(self.strip)
         self._stack = QStackedWidget()
         self.setWidget(self._stack)

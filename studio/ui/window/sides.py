@@ -168,6 +168,7 @@ class Sides(QObject):
         fold.setObjectName("fold_bottom")
         fold.setIcon(self._theme.icon("chevron-down", "muted"))
         fold.setToolTip(tr("Close the bottom panels (Alt+2)"))
+        fold.setAccessibleName(tr("Close the bottom panels"))
         fold.setFixedSize(24, 24)
         fold.clicked.connect(self._on_fold_clicked)
         dock.strip.add_corner(fold)

@@ -17,6 +17,7 @@ from studio.ui.inspector.builder import ChoiceBox
 from studio.ui.inspector.expand import ExpandedText
 from studio.ui.inspector.form import Form
 from studio.ui.inspector.node_page import NodePage
+from studio.ui.inspector.page import select_text
 from studio.ui.inspector.workflow_page import WorkflowPage
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button
@@ -96,6 +97,9 @@ def test_a_long_text_is_edited_in_its_window(show: Show, workspace: Workspace, q
     assert link.isHidden()
     workspace.document.undo_stack.undo()
     assert writer(workspace).instructions == window.editor.value == long
+    select_text(editor, len(long) - 6, len(long) - 1, focus=True)
+    assert window.editor.textCursor().selectedText() == "words", "a hit of a search far down"
+    assert len(editor.window().findChildren(ExpandedText)) == 1
     window.close()
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from studio.bridge.workspace import Workspace
 from studio.document.edits import SetFields
@@ -56,6 +58,22 @@ def test_fields_of_a_reply(panel: InspectorPanel, workspace: Workspace, qtbot: Q
     assert shown.list.rows[1] is row, "the row stays while one types"
     workspace.document.undo_stack.undo()
     assert not row.required.isChecked()
+
+
+def test_tab_goes_through_the_fields_where_they_stand(panel: InspectorPanel, qtbot: QtBot) -> None:
+    shown = editor(panel)
+    shown.list.add()
+    panel.activateWindow()
+    shown.mode.setFocus()
+    qtbot.waitUntil(shown.mode.hasFocus)
+    passed: list[QWidget | None] = []
+    while not (passed and passed[-1] is shown.list.rows[2].name):
+        QTest.keyClick(panel.focusWidget(), Qt.Key.Key_Tab)
+        passed.append(panel.focusWidget())
+        assert passed[-1] is not None
+        assert shown.isAncestorOf(passed[-1]), "what follows the reply in the form comes after its last field"
+    names = [row.name for row in shown.list.rows]
+    assert [w for w in passed if w in names] == names
 
 
 def test_add_choose_and_remove(panel: InspectorPanel, workspace: Workspace, qtbot: QtBot) -> None:

@@ -89,7 +89,12 @@ def test_tooltips_have_the_key() -> None:
 
 @pytest.mark.parametrize(
     ("step", "text"),
-    [("Move Writer", "Undo move Writer"), ("Rename A to B", "Undo rename A to B"), ("JSON edit", "Undo JSON edit")],
+    [
+        ("Change name of " + "a" * 300, "Undo change name of " + "a" * 44 + "…"),
+        ("Move Writer", "Undo move Writer"),
+        ("Rename A to B", "Undo rename A to B"),
+        ("JSON edit", "Undo JSON edit"),
+    ],
 )
 def test_undo_names_the_step(step: str, text: str) -> None:
     undo = next(a for a in ACTIONS if a.id == "edit.undo")
