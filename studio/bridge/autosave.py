@@ -56,6 +56,12 @@ class Autosave(QObject):
             self.journal.record(self._document.workflow)
         self.recorded.emit()
 
+    def keep_all(self) -> None:
+        """What an unsaved document is now is nowhere else (an import): it is recorded before it is changed."""
+        with self._lock:
+            self.journal.begin(None)
+        self._timer.start()
+
     def close(self) -> None:
         """The document was closed on purpose: nothing is to be recovered."""
         self._timer.stop()

@@ -161,8 +161,10 @@ def _other(facts: Facts, node: GenericNode | UnknownNode | RunnerNode) -> Iterat
     message = f"{facts.name(node.id)} is of kind {node.kind or 'unknown'}, which is kept in the file, but cannot run."
     if node.kind in _INSTEAD:
         message = f"{message} {_INSTEAD[node.kind]}"
+    passing = Fix("Let it pass on what comes in", SetFields("nodes", node.id, {"kind": "pass"}))
+    fix = passing if node.kind == "placeholder" else None
     # Outside of every path from the start it is in nobody's way.
-    yield Problem("cannot_run", message, node.id, severity="error" if node.id in facts.reached else "warning")
+    yield Problem("cannot_run", message, node.id, severity="error" if node.id in facts.reached else "warning", fix=fix)
 
 
 # --------------------------------------------------------------------------------------------- declarations

@@ -47,8 +47,9 @@ class Journal:
         self._written: Workflow | None = None
         self._size = self._snapshot_size = 0
 
-    def begin(self, workflow: Workflow, path: Path | None = None) -> None:
-        """Says what the document is now, equal to its file or new; later changes are recorded from here."""
+    def begin(self, workflow: Workflow | None, path: Path | None = None) -> None:
+        """Says what the document is now, equal to its file or new; later changes are recorded from here. None: all of
+        it is to be recorded."""
         self._base, self._path = workflow, path
 
     def record(self, workflow: Workflow) -> None:

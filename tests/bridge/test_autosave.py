@@ -101,3 +101,13 @@ def test_what_waits_to_be_written_is_dropped_when_the_document_is_saved_or_close
     late.join()
     assert kept() == []
     assert recoverable() == ()
+
+
+def test_what_is_nowhere_else_is_recorded_before_it_changes(make: Make, qtbot: QtBot) -> None:
+    document, autosave = make(2)
+    autosave.record_now()
+    assert kept() == []
+    with qtbot.waitSignal(autosave.recorded, timeout=60_000):
+        document.undo_stack.resetClean()
+        autosave.keep_all()
+    assert kept() == ["Agent 0"]

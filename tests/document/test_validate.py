@@ -11,6 +11,7 @@ from studio.document.model import (
     DirectEdge,
     FanInEdge,
     FanOutEdge,
+    GenericNode,
     HandoffEdge,
     McpServerDecl,
     ModuleDecl,
@@ -266,6 +267,17 @@ def test_nodes(kind: str, values: dict[str, Any], code: str, severity: str) -> N
     drawing.connect("agent", node_id)
     found = [p for p in problems(drawing.workflow) if p.place == node_id and p.code != "output_unused"]
     assert [(p.code, p.severity) for p in found] == [(code, severity)]
+
+
+def test_a_placeholder_can_be_let_pass_and_keeps_its_text() -> None:
+    drawing = Drawing("agent")
+    node = GenericNode.model_validate({"id": "p", "name": "P", "kind": "placeholder", "original": "kind: Ring"})
+    passed = problems(drawing.workflow.model_copy(update={"nodes": (*drawing.workflow.nodes, node)}))
+    fix = next(p.fix for p in passed if p.code == "cannot_run")
+    assert fix is not None
+    found = fix.edit.apply(drawing.workflow.model_copy(update={"nodes": (*drawing.workflow.nodes, node)})).workflow
+    assert found.node("p") == node.model_copy(update={"kind": "pass"})
+    assert "cannot_run" not in [p.code for p in problems(found)]
 
 
 @pytest.mark.parametrize("text", ['{"json": 1}', "{ text }", "{}", "{input} {value} {value.a.b}", "{"])

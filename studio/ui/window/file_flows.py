@@ -114,7 +114,10 @@ class FileFlows(QObject):
         """What an import made, as it is to be opened, not saved yet. What was changed in an export since is one step to
         look at and undo: in the open document that was exported, if it is there as it was, else in a new one."""
         if found.before is None:
-            self._show(found.workflow.model_copy(update={"id": uuid4().hex}), None)
+            made = self._show(found.workflow.model_copy(update={"id": uuid4().hex}), None)
+            made.workspace.document.undo_stack.resetClean()  # it is in no file of ours: closing it asks
+            if made.workspace.autosave is not None:
+                made.workspace.autosave.keep_all()
             return
         open_now = (page for page in self.documents() if page.workspace.document.workflow == found.before)
         page = next(open_now, None)

@@ -205,6 +205,7 @@ async def test_the_report_stays_with_the_workflow_and_a_refused_run_leads_to_it(
     page = window.page
     assert page is not None
     document = page.workspace.document
+    assert document.dirty  # it is in no file yet
     assert loads(dumps(document.workflow)) == document.workflow
     page.workspace.problems.refresh()
     page.workspace.run.failed_to_start.emit("It cannot run.")
