@@ -18,6 +18,7 @@ from studio.debugger.recorded_runs import recorded_after
 from studio.debugger.recording import Tape
 from studio.debugger.traces import StepTrace, TraceFolder
 from studio.document.model import SubWorkflowNode, Workflow
+from studio.engine.values import FROM_OUTSIDE
 
 if TYPE_CHECKING:
     from studio.debugger.details import Details
@@ -106,7 +107,7 @@ class RunMoments(RunBundles):
             drawing = record.document_fingerprint if record is not None else ""
             self._details[checkpoint] = details_of(loaded, await store.weight(checkpoint), drawing)
             after = await self._steps_after(loaded)
-            starts = [m.target or m.source.removeprefix("internal:") for m in loaded.messages]
+            starts = [m.target or m.source.removeprefix(FROM_OUTSIDE) for m in loaded.messages]
             starts += [request.node for request in loaded.requests]
             self._effects[checkpoint] = outside_effects(document, after, starts)
             self._effects_of = document

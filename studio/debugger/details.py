@@ -12,10 +12,10 @@ from studio.assembly.texts import value_text
 from studio.checkpoints import Checkpoint
 from studio.checkpoints.usage import Weight
 from studio.debugger.forks import remembered
+from studio.engine.values import FROM_OUTSIDE
 
 INNER = "sub_workflow"
 """Where a sub-workflow node saves the checkpoint of the workflow inside."""
-_INSIDE = "internal:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,11 @@ class Details:
 def details_of(checkpoint: Checkpoint, weight: Weight, drawing: str) -> Details:
     """The details of a loaded checkpoint."""
     queued = tuple(
-        Waiting(m.id, m.source.removeprefix(_INSIDE), m.target or "", value_text(m.data)) for m in checkpoint.messages
+        Waiting(m.id, m.source.removeprefix(FROM_OUTSIDE), m.target or "", value_text(m.data))
+        for m in checkpoint.messages
     )
     joins = tuple(
-        Waiting(m.id, m.source.removeprefix(_INSIDE), _join_of(key), value_text(m.data))
+        Waiting(m.id, m.source.removeprefix(FROM_OUTSIDE), _join_of(key), value_text(m.data))
         for key, buffer in checkpoint.fan_in.items()
         for m in buffer
     )

@@ -10,8 +10,8 @@ from studio.checkpoints import Checkpoint, PendingRequest, QueuedMessage
 from studio.document import validate
 from studio.document.lines import pairs
 from studio.document.model import FanInEdge, Workflow
+from studio.engine.values import FROM_OUTSIDE
 
-_INSIDE = "internal:"
 """Stands before the id of a node in the source of an input or an answer to it."""
 
 
@@ -36,8 +36,8 @@ class NodeMapping:
         """The new id of a node or of its inside edge; None for None and for what is removed."""
         if id is None:
             return None
-        prefix = _INSIDE if id.startswith(_INSIDE) else ""
-        node = id.removeprefix(_INSIDE)
+        prefix = FROM_OUTSIDE if id.startswith(FROM_OUTSIDE) else ""
+        node = id.removeprefix(FROM_OUTSIDE)
         new = self.nodes.get(node, node)
         return None if new is None else prefix + new
 
@@ -101,7 +101,7 @@ def mapped(
 def _message(message: QueuedMessage, mapping: NodeMapping) -> QueuedMessage:
     chosen = mapping.rerouted.get(message.id)
     if chosen is not None:
-        return replace(message, source=_INSIDE + chosen, target=None, kind="standard", request=None)
+        return replace(message, source=FROM_OUTSIDE + chosen, target=None, kind="standard", request=None)
     if is_homeless(message, mapping):
         raise MappingProblem(
             "A queued message belongs to a node that was removed. Drop it, or send it to another node."

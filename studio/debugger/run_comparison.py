@@ -18,6 +18,7 @@ from studio.debugger.traces import NodeTrace, Spent, StepTrace, Trace
 from studio.document.lines import lines
 from studio.document.model import Workflow
 from studio.document.wording import describe
+from studio.engine.values import FROM_OUTSIDE
 
 RowKind = Literal["shared", "same", "different", "only_a", "only_b", "route"]
 
@@ -303,7 +304,7 @@ class _Aligner:
     def _sent(self, side: int, step: StepTrace | None) -> dict[tuple[str, str | None, int], tuple[Cell, str]]:
         found: dict[tuple[str, str | None, int], tuple[Cell, str]] = {}
         for message in step.messages if step is not None else ():
-            source = message.source.removeprefix("internal:")
+            source = message.source.removeprefix(FROM_OUTSIDE)
             mapped = self._became.get(source, source) if side == 0 else source
             target = message.target and (
                 self._became.get(message.target, message.target) if side == 0 else message.target

@@ -11,7 +11,7 @@ from studio.checkpoints import QueuedMessage
 from studio.engine.errors import RoutingError
 from studio.engine.executor import Executor, Handler, ResponseHandler
 from studio.engine.graph import DirectEdge, Edge, FanInEdge, FanOutEdge, SwitchEdge
-from studio.engine.values import Record
+from studio.engine.values import FROM_OUTSIDE, Record
 
 Reason = Literal["", "condition", "type", "target", "selection", "no_edge", "buffered"]
 
@@ -242,4 +242,4 @@ def routes_by_source(edges: Sequence[Edge], executors: Mapping[str, Executor]) -
 
 def internal(id: str) -> str:
     """The source of inputs and answers of a node."""
-    return f"internal:{id}"
+    return FROM_OUTSIDE + id

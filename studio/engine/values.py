@@ -12,6 +12,7 @@ from studio.agents.messages import Message
 from studio.checkpoints.snapshot import copied
 
 __all__ = [
+    "FROM_OUTSIDE",
     "LedgerItem",
     "PlanReview",
     "PlanReviewRequest",
@@ -25,6 +26,9 @@ __all__ = [
     "copied",
     "plain",
 ]
+
+FROM_OUTSIDE = "internal:"
+"""What stands before a node's id as the source of an input of the run, and of an answer to what the node asked."""
 
 
 def _frozen(value: Any) -> Any:

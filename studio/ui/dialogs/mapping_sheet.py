@@ -16,6 +16,7 @@ from studio.debugger.drift import Drift, NodeDrift
 from studio.debugger.mapping import NodeMapping, consequences, dead_ends, join_keys
 from studio.document import validate
 from studio.document.model import Workflow
+from studio.engine.values import FROM_OUTSIDE
 from studio.ui.text import tip, tr
 from studio.ui.theme import Theme
 from studio.ui.widgets.buttons import Button, ComboBox
@@ -178,7 +179,7 @@ class MappingSheet(QDialog):
         if found.homeless:
             self._consequences.addWidget(Label(self._theme, tr("Queued messages without a node"), "section"))
         for message in found.homeless:
-            source = self._name(message.source.removeprefix("internal:"))
+            source = self._name(message.source.removeprefix(FROM_OUTSIDE))
             self._consequences.addWidget(self._message_row(message.id, source, value_text(message.data)))
         names = self._lost_names(found.lost_states)
         lost = [

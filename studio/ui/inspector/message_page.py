@@ -15,6 +15,7 @@ from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
 from studio.document.lines import line, name_of
 from studio.document.model import FanInEdge
+from studio.engine.values import FROM_OUTSIDE
 from studio.ui.inspector.last_run import fill_messages
 from studio.ui.inspector.page import InspectorPage
 from studio.ui.inspector.small_parts import Check, Facts, estimate
@@ -26,7 +27,7 @@ from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.field import Field
 from studio.ui.widgets.labels import Chip, Prose
 from studio.ui.widgets.section import Section
-from studio.ui.widgets.sources import FROM_OUTSIDE, counted, source_name, target_names, tokens_words
+from studio.ui.widgets.sources import counted, source_name, target_names, tokens_words
 from studio.ui.widgets.tabs import TabStrip
 from studio.ui.widgets.text_fields import TextBox
 

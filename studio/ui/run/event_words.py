@@ -9,10 +9,11 @@ from collections.abc import Callable
 from studio.assembly.texts import type_name, value_text
 from studio.bridge.node_event_words import node_event_words
 from studio.engine import events as ev
+from studio.engine.values import FROM_OUTSIDE
 from studio.ui.paint.numbers import size_text
 from studio.ui.text import tr
 from studio.ui.widgets.costs import cost_words
-from studio.ui.widgets.sources import FROM_OUTSIDE, counted, usage_words
+from studio.ui.widgets.sources import counted, usage_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST = 600

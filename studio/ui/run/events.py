@@ -21,6 +21,7 @@ from studio.bridge.run_views import RunUpdate
 from studio.bridge.workspace import Workspace
 from studio.document.lines import name_of
 from studio.engine.events import TokensArrived
+from studio.engine.values import FROM_OUTSIDE
 from studio.ui.run.event_words import detail_of, kind_of, node_of
 from studio.ui.run.message_model import Index
 from studio.ui.text import tip, tr
@@ -30,7 +31,6 @@ from studio.ui.widgets.empty import EmptyText
 from studio.ui.widgets.labels import Label
 from studio.ui.widgets.panel import Panel
 from studio.ui.widgets.search_field import SearchField
-from studio.ui.widgets.sources import FROM_OUTSIDE
 
 _DELAY = 50
 _BAD = ("Run failed", "Node failed", "Checkpoint failed", "State conflict", "Run warned", "Model call retried")

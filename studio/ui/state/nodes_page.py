@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,7 +120,7 @@ def _remembered(workflow: Workflow, inside: tuple[str, ...], details: Details) -
         return path_names(workflow, inside, node)[-1]
 
     def of(node: str) -> dict[str, Any]:
-        return found.setdefault(name(node), {})
+        return found.setdefault(node, {})
 
     for memory in details.memories:
         parts = {tr(_PARTS.get(key, key)): value for key, value in memory.saved.items() if key != INNER}
@@ -133,7 +134,12 @@ def _remembered(workflow: Workflow, inside: tuple[str, ...], details: Details) -
         for one in waiting:
             node = one.target or one.source
             of(node).setdefault(part, []).append({"from": name(one.source), "text": one.text})
-    return {node: Parts(parts) for node, parts in found.items() if parts}
+    shared = Counter(map(name, found))
+    return {
+        name(node) if shared[name(node)] == 1 else f"{name(node)} ({node})": Parts(parts)
+        for node, parts in found.items()
+        if parts
+    }
 
 
 def _of_workflow(workflow: Workflow, inside: tuple[str, ...], details: Details) -> dict[str, Any]:

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from studio.agents.messages import Usage
 from studio.document.lines import counts, line, lines, name_of
 from studio.document.model import Workflow
+from studio.engine.values import FROM_OUTSIDE
 from studio.ui.paint.numbers import count_text, tokens_text
 from studio.ui.text import one_line, tr
-
-FROM_OUTSIDE = "internal:"
-"""How the engine names the source of a run's input, and of an answer that goes back into the node that asked."""
 
 
 def source_name(workflow: Workflow, source: str, purpose: str = "send") -> str:

@@ -14,6 +14,7 @@ from studio.bridge.state_history import StateHistory, Written
 from studio.bridge.workspace import Workspace
 from studio.checkpoints.usage import Weight
 from studio.debugger.details import Details, Memory, Waiting
+from studio.document.commands import rename
 from studio.ui.debug import DebugPanel
 from studio.ui.state import StatePanel
 from studio.ui.state.moments import NOW
@@ -142,6 +143,8 @@ def test_what_nodes_remember(
         (
             Memory("planner", tuple(talk), ("cache", "session"), (), saved),
             Memory("writer", saved={"sub_workflow": object()}, inside=inner),
+            Memory("publisher", saved={"cache": (user("one"),)}),
+            Memory("frame", saved={"cache": (user("other"),)}),
         ),
         Weight(10, 20),
         "sig",
@@ -155,6 +158,7 @@ def test_what_nodes_remember(
         return known.get(checkpoint)
 
     monkeypatch.setattr(told, "details", look)
+    workspace.document.execute(rename(workspace.document.workflow, "frame", "Publisher"), "Rename")
     panel = show(StatePanel)
     panel.show_view("nodes")
     assert asked == ["m3"]  # where the run stands
@@ -164,7 +168,7 @@ def test_what_nodes_remember(
     qtbot.waitUntil(lambda: panel.nodes.currentIndex() == 1)
     model = panel.nodes.tree.rows
     planner = model.item(0)
-    assert column(model, 0) == ["Planner", "Writer", "Join"]
+    assert column(model, 0) == ["Planner", "Writer", "Publisher (publisher)", "Publisher (frame)", "Join"]
     inside = [model.item(1).child(i) for i in range(2)]
     assert [(part.text(), part.child(0).text()) for part in inside] == [
         ("Shared state inside", "rounds"), ("Queued inside", "0"),
@@ -174,7 +178,7 @@ def test_what_nodes_remember(
     ]  # fmt: skip
     assert [planner.child(0).child(i).text() for i in range(2)] == ["0 user", "1 assistant"]
     assert planner.child(0).child(1, 1).text() == "Three topics."
-    join = model.item(2).child(0)
+    join = model.item(4).child(0)
     assert (join.text(), join.rowCount()) == ("Join buffer", 2)
     panel.nodes.tree.setCurrentIndex(planner.child(0).child(1).index())
     assert panel.nodes.text.toPlainText() == "Three topics."
