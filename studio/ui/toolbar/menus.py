@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QMenu, QMenuBar, QToolTip
 
@@ -21,16 +21,16 @@ _MNEMONICS = {
 }  # fmt: skip
 
 
-class ReasonMenu(QMenu):
-    """A menu whose entries say why they do not apply, when the pointer rests on them."""
+class _Reasons(QObject):
+    """Lets the entries of menus say why they do not apply, when the pointer rests on them."""
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            action = self.actionAt(event.pos())
-            disabled = action is not None and not action.isEnabled() and not action.isSeparator()
-            QToolTip.showText(event.globalPos(), action.toolTip() if action is not None and disabled else "", self)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(watched, QMenu) and isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            action = watched.actionAt(event.pos())
+            says = action is not None and not action.isEnabled() and not action.isSeparator()
+            QToolTip.showText(event.globalPos(), action.toolTip() if action is not None and says else "", watched)
             return True
-        return super().event(event)
+        return super().eventFilter(watched, event)
 
 
 def fill_menu_bar(bar: QMenuBar, actions: ActionSet, late: Mapping[tuple[str, str], FillMenu]) -> None:
@@ -38,24 +38,25 @@ def fill_menu_bar(bar: QMenuBar, actions: ActionSet, late: Mapping[tuple[str, st
 
     ``late`` gives submenus by (action id after which they stand, title); they are filled each time they are opened.
     """
+    reasons = _Reasons(bar)
     for name in MENUS:
         entries = [entry for entry in actions.entries() if entry.menu == name]
         if not entries:
             continue
-        menu = ReasonMenu(tr(_MNEMONICS[name]), bar)
-        bar.addMenu(menu)
+        menu = bar.addMenu(tr(_MNEMONICS[name]))
+        menu.installEventFilter(reasons)
         menu.setObjectName(f"menu.{name}")
         section = entries[0].section
-        submenus: dict[str, ReasonMenu] = {}
+        submenus: dict[str, QMenu] = {}
         for entry in entries:
             if entry.section != section:
                 menu.addSeparator()
                 section = entry.section
-            parent: QMenu = menu
+            parent = menu
             if entry.submenu:
                 if entry.submenu not in submenus:
-                    submenus[entry.submenu] = ReasonMenu(tr(entry.submenu), menu)
-                    menu.addMenu(submenus[entry.submenu])
+                    submenus[entry.submenu] = menu.addMenu(tr(entry.submenu))
+                    submenus[entry.submenu].installEventFilter(reasons)
                 parent = submenus[entry.submenu]
             parent.addAction(actions[entry.id])
             _add_late(menu, entry.id, late)
