@@ -80,7 +80,7 @@ def find(text: str, within: str = "") -> Place | None:
 def _is_within(widget: QWidget, name: str) -> bool:
     around: QWidget | None = widget
     while name and around is not None:
-        if type(around).__name__ == name:
+        if any(kind.__name__ == name for kind in type(around).__mro__):  # also a kind of it
             return True
         around = around.parentWidget()
     return not name
