@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.ui.text import tr
 from studio.ui.theme import Theme
-from studio.ui.widgets.buttons import Button, CheckBox
+from studio.ui.widgets.buttons import Button, CheckBox, focus_ring
 from studio.ui.widgets.labels import Label, Prose
 
 Severity = Literal["error", "warning", "info"]
@@ -43,27 +43,30 @@ class ChangedMark(QWidget):
         painter.drawRoundedRect(QRectF(-3, -3, 6, 6), 1, 1)
 
 
-class ResetArrow(QWidget):
-    """Sets a field back to its default."""
+class ResetArrow(QAbstractButton):
+    """Sets a field back to its default; Tab reaches it before the field."""
 
-    clicked = Signal()
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setFixedSize(16, 16)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setToolTip(tr("Set back to the default"))
-        self.setAccessibleName(tr("Set back to the default"))
+        self.setAccessibleName(tr("Set {title} back to the default").format(title=title))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.clicked.emit()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         token = "text" if self.underMouse() else "muted"
         painter.drawPixmap(2, 2, self._theme.pixmap("undo-2", 11, token, self.devicePixelRatioF()))
+        if self.hasFocus():
+            focus_ring(painter, self._theme, self.rect().toRectF(), 4)
 
 
 class _Note(QWidget):
@@ -201,6 +204,11 @@ class Field(QWidget):
             if set_bad is not None:
                 set_bad(bool(message) and severity == "error")
 
+    def _on_arrow_clicked(self) -> None:
+        if self._arrow.hasFocus():  # it goes: the focus stays in the field
+            self.editor.setFocus()
+        self.reset.emit()
+
     def _make_label_row(self, title: str, required: bool) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(1, 0, 1, 0)
@@ -211,8 +219,8 @@ class Field(QWidget):
         if required:
             row.addWidget(Label(self.theme, tr("required"), "small", "muted", self))
         self._mark = ChangedMark(self.theme, self)
-        self._arrow = ResetArrow(self.theme, self)
-        self._arrow.clicked.connect(self.reset)
+        self._arrow = ResetArrow(self.theme, title, self)
+        self._arrow.clicked.connect(self._on_arrow_clicked)
         row.addWidget(self._mark)
         self._left_out = Label(self.theme, tr("not exported"), "small", "muted", self)
         self._left_out.hide()
@@ -258,8 +266,8 @@ class CheckField(QWidget):
         self._left_out.hide()
         head.addWidget(self._left_out)
         head.addStretch(1)
-        self._arrow = ResetArrow(theme, self)
-        self._arrow.clicked.connect(self.reset)
+        self._arrow = ResetArrow(theme, title, self)
+        self._arrow.clicked.connect(self._on_arrow_clicked)
         head.addWidget(self._arrow)
         column.addLayout(head)
         self._hint = Prose(theme, hint, "small", "muted", 15, self)
@@ -315,6 +323,11 @@ class CheckField(QWidget):
     def set_problem(self, severity: Severity, message: str) -> None:
         """Shows a problem under the hint."""
         self._note.show_note(severity, message)
+
+    def _on_arrow_clicked(self) -> None:
+        if self._arrow.hasFocus():
+            self.box.setFocus()
+        self.reset.emit()
 
     def _on_box_clicked(self) -> None:
         self.box.setTristate(False)

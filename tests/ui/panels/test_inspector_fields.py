@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from studio.bridge.document_model import DocumentModel
 from studio.bridge.workspace import Workspace
@@ -179,9 +180,13 @@ def test_changed_marker_and_reset(show: Show, workspace: Workspace, qtbot: QtBot
     field = form(panel).field("temperature")
     assert isinstance(field, Field)
     assert field._mark.isVisibleTo(panel)
-    field.reset.emit()
+    panel.activateWindow()
+    field._arrow.setFocus()
+    qtbot.waitUntil(field._arrow.hasFocus)
+    QTest.keyClick(field._arrow, Qt.Key.Key_Return)
     assert writer(workspace).temperature is None
     assert not field._mark.isVisibleTo(panel)
+    assert field.editor.hasFocus(), "the arrow went"
 
 
 def test_segments_and_hint(show: Show, workspace: Workspace, qtbot: QtBot) -> None:
