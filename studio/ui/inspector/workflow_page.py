@@ -120,7 +120,7 @@ class WorkflowPage(InspectorPage):
             whole=True,
             optional=False,
         )
-        section.add(builder.beside((start, 0), (most, self.theme.length(136))))
+        section.add(builder.beside((start, 0), (most, self.theme.length(160))))
         section.add(self._outputs())
         hint = tr("Stands in the input field of a new run.")
         section.add(builder.text(self.form, "sample_input", tr("Sample input"), lines=2, hint=hint, marked=False))

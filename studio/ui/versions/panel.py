@@ -64,6 +64,7 @@ class VersionsPanel(Panel):
         self.version_list.clicked.connect(self._on_version_chosen)
         self.version_list.activated.connect(self._on_version_chosen)
         self.change_list.selectionModel().currentChanged.connect(self._on_change_chosen)
+        self.change_list.clicked.connect(self._on_change_chosen)  # also the one that is chosen already
 
     def _list(self, model: Rows, name: str, title: str) -> QListView:
         made = QListView()
@@ -146,13 +147,13 @@ class VersionsPanel(Panel):
             return
         self.changes.show(found.changes)
         self.said.set_text(summary(found).capitalize() + ".")
-        if 0 <= kept < len(found.changes):
+        if found.changes:
             blocked = self.change_list.selectionModel().blockSignals(True)
-            self.change_list.setCurrentIndex(self.changes.index(kept, 0))
+            self.change_list.setCurrentIndex(self.changes.index(kept if 0 <= kept < len(found.changes) else 0, 0))
             self.change_list.selectionModel().blockSignals(blocked)
         self._show_detail(self.change_list.currentIndex())
 
-    def _on_change_chosen(self, index: QModelIndex, _before: QModelIndex) -> None:
+    def _on_change_chosen(self, index: QModelIndex, _before: QModelIndex | None = None) -> None:
         self._show_detail(index)
         change = index.data(256)
         if isinstance(change, ItemChange) and change.what != "removed" and self.workspace is not None:

@@ -74,9 +74,11 @@ def test_versions_are_compared_and_brought_back(page: WorkflowPage, qtbot: QtBot
     assert compared.found.changes[0].fields == (FieldChange("instructions", "Be brief.", "Be brief. 3"),)
     assert page.compare_bar.isVisible()
     assert "1 changed" in page.compare_bar._text.text
-    panel.change_list.setCurrentIndex(panel.changes.index(0, 0))
+    assert "Be brief. 3" in panel.detail.toPlainText()  # the first change is chosen, and shown at a click
+    assert page.workspace.selection.items == ()
+    row = panel.change_list.visualRect(panel.changes.index(0, 0))
+    qtbot.mouseClick(panel.change_list.viewport(), Qt.MouseButton.LeftButton, pos=row.center())
     assert page.workspace.selection.items == ("a",)
-    assert "Be brief. 3" in panel.detail.toPlainText()
     page.compare_bar.restore.click()
     assert instructions(page) == "Be brief."
     assert not page.compare_bar.isVisible()
