@@ -114,7 +114,7 @@ def inline(workflow: Workflow, node_id: str) -> Edit | Problem:
 def _way_out(workflow: Workflow, chosen: frozenset[str], name: str, problem: Problem) -> Problem:
     """The problem with a fix that extracts after putting something between the chosen nodes and the rest; if that does
     not make it possible, what would still be in the way: the part that a person has to change."""
-    before, edits = workflow, list[Edit]()
+    before, left, edits = workflow, problem, list[Edit]()
     words: list[str] = []
     for prepare in (_with_pass, _with_templates):
         made = prepare(workflow, chosen)
@@ -128,8 +128,8 @@ def _way_out(workflow: Workflow, chosen: frozenset[str], name: str, problem: Pro
         if not isinstance(found, Problem):
             whole = _uncovered(before, Batch((*edits, found[0])), found[1])
             return replace(problem, fix=Fix(_sentence(words), whole))
-        problem = found
-    return problem
+        left = found
+    return left
 
 
 def _sentence(words: list[str]) -> str:

@@ -193,6 +193,7 @@ def test_what_still_is_in_the_way_is_said_and_what_is_added_covers_nothing() -> 
     offered = commands.extract(workflow, ("fan_out", "agent_2", "agent_3", "join", "agent_4"))
     assert isinstance(offered, Problem)
     assert offered.fix is not None
+    assert "a sub-workflow starts with one node" in offered.message
     assert offered.fix.text == "Begin it with a pass node and hand its text on through a template"
     drawing.do(offered.fix.edit)
     (left, top, right, bottom), (x, y, end, below) = boxes(drawing.workflow, ("sub_workflow", "template"))
