@@ -32,6 +32,8 @@ class DiskChanges(QObject):
             self._stamps[page] = stamp
         self._told.pop(page, None)
         page.disk_bar.hide()
+        if page.workspace.compared.is_disk:  # with a file that is no longer so
+            page.workspace.compared.close()
 
     def forget(self, page: WorkflowPage) -> None:
         """The page is closed."""

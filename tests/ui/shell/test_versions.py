@@ -164,9 +164,12 @@ def test_a_change_on_disk_can_be_compared_then_loaded(page: WorkflowPage, qtbot:
 
 def test_mine_is_kept_and_saved_without_asking_again(page: WorkflowPage, qtbot: QtBot) -> None:
     changed_outside(page, qtbot, "Theirs")
+    page.disk_bar.compare.click()
     page.disk_bar.keep.click()
     assert page.workspace.document.dirty
+    assert page.compare_bar.isVisible()
     window_of(page).files.save(page)
+    assert not page.compare_bar.isVisible(), "what was on disk is there no longer"
     assert not window_of(page).findChildren(QMessageBox)
     path = page.workspace.document.path
     assert path is not None
