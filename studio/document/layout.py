@@ -47,21 +47,29 @@ def arrange(workflow: Workflow, ids: Iterable[str] | None = None, flow: Flow | N
     corner = bounds(workflow, items) or (0.0, 0.0, 0.0, 0.0)
     down = (flow or workflow.flow) == "down"
     kept = [i for i in items if (place := workflow.places.get(i)) is not None and place.kept]
-    if kept:
-        found = in_layers(workflow, _layers(workflow, items), corner[0], corner[1], down=down)
-        return _around(workflow, found, kept, down=down)
-    left, top = corner[:2]
+    parts = _parts(workflow, items)
+    fixed = [i for part in parts if set(part) & set(kept) for i in part]
     every: dict[str, Place] = {}
-    for part in _parts(workflow, items):
-        layers = _layers(workflow, part)
-        placed = spanning(workflow, layers, in_layers(workflow, layers, left, top, down=down), down=down)
-        every.update(placed)
-        sizes = sizes_of(workflow, placed)
-        if down:
-            left = snapped(max(p.x + (p.width or sizes[i][0]) for i, p in placed.items()) + BETWEEN)
-        else:
-            top = snapped(max(p.y + (p.height or sizes[i][1]) for i, p in placed.items()) + BETWEEN)
+    left, top = corner[:2]
+    if fixed:
+        found = in_layers(workflow, _layers(workflow, fixed), left, top, down=down)
+        every = _around(workflow, found, kept, down=down)
+        left, top = _after(workflow, every | {i: workflow.places[i] for i in kept}, left, top, down=down)
+    for part in parts:
+        if part[0] not in fixed:
+            layers = _layers(workflow, part)
+            placed = spanning(workflow, layers, in_layers(workflow, layers, left, top, down=down), down=down)
+            left, top = _after(workflow, placed, left, top, down=down)
+            every.update(placed)
     return every
+
+
+def _after(workflow: Workflow, placed: dict[str, Place], left: float, top: float, *, down: bool) -> tuple[float, float]:
+    """Where the next part begins: below those places, or right of them where lines run down."""
+    sizes = sizes_of(workflow, placed)
+    if down:
+        return snapped(max(p.x + (p.width or sizes[i][0]) for i, p in placed.items()) + BETWEEN), top
+    return left, snapped(max(p.y + (p.height or sizes[i][1]) for i, p in placed.items()) + BETWEEN)
 
 
 def _parts(workflow: Workflow, items: list[str]) -> list[list[str]]:

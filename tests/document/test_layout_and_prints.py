@@ -144,6 +144,10 @@ def test_parts_that_nothing_connects_are_arranged_apart_with_their_frames() -> N
         for i, a in enumerate(frames):
             for b in frames[i + 1 :]:
                 assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+        drawing.do(commands.keep_places(drawing.workflow, ("agent_3",), True))
+        again = drawing.workflow.model_copy(update={"places": {**drawing.workflow.places, **arrange(drawing.workflow)}})
+        first, second = boxes(again, ("agent", "agent_4"))
+        assert (second[2] if flow == "down" else second[3]) < (first[0] if flow == "down" else first[1])
         some = arrange(drawing.workflow, ("agent_4", "agent_5"))
         assert abs(some["agent_4"].y - some["agent_5"].y) + abs(some["agent_4"].x - some["agent_5"].x) < 250
 
