@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 
 from studio.ui.outline.delegate import BREAKPOINT_ROLE, ROW_ROLE, SEVERITY_ROLE, STATUS_ROLE
 from studio.ui.outline.tree import Row
+from studio.ui.paint import kind_name
 from studio.ui.text import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -31,6 +32,8 @@ class Marks:
 
     status: str = ""
     severity: str = ""
+    problem: str = ""
+    """What is the matter, the worst of it."""
     breakpoint: bool = False
 
 
@@ -178,7 +181,12 @@ class OutlineModel(QAbstractItemModel):
 
 
 def _words(row: Row, marks: Marks) -> str:
-    """What a screen reader says: "Writer, output, done, breakpoint"."""
-    words = [row.mark, row.name, row.detail, tr("start") if row.start else "", tr("output") if row.output else ""]
-    words += [marks.status, marks.severity, tr("breakpoint") if marks.breakpoint else ""]
+    """What a screen reader says: "Agent Writer, output, 1 in, 2 out, done, error: no model, breakpoint"."""
+    kind = kind_name(row.kind) if row.ends is not None else ""
+    said = row.name if row.name.casefold().startswith(kind.casefold()) else f"{kind} {row.name}"
+    words = [row.mark, said, row.detail, tr("start") if row.start else "", tr("output") if row.output else ""]
+    if row.ends is not None:
+        words.append(tr("{ins} in, {outs} out").format(ins=row.ends[0], outs=row.ends[1]))
+    words += [marks.status, f"{marks.severity}: {marks.problem}" if marks.severity else ""]
+    words.append(tr("breakpoint") if marks.breakpoint else "")
     return ", ".join(w for w in words if w and w != "idle")

@@ -207,9 +207,11 @@ class OutlinePanel(QWidget):
         if workspace is None:
             return Marks()
         view = workspace.run.nodes.get(item_id)
-        found = {p.severity for p in workspace.problems.at(item_id)}
-        severity = "error" if "error" in found else "warning" if "warning" in found else ""
-        return Marks(view.status if view is not None else "", severity, item_id in workspace.run.breakpoints)
+        problems = [p for p in workspace.problems.at(item_id) if p.severity in ("error", "warning")]
+        worst = min(problems, key=lambda p: p.severity, default=None)  # "error" comes before "warning"
+        status = view.status if view is not None else ""
+        severity, problem = ("", "") if worst is None else (worst.severity, worst.message)
+        return Marks(status, severity, problem, item_id in workspace.run.breakpoints)
 
     def index_of(self, item_id: str) -> QModelIndex:
         """The row of an item; not valid if it has none."""

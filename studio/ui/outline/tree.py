@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -23,6 +24,8 @@ class Row:
     mark: str = ""
     start: bool = False
     output: bool = False
+    ends: tuple[int, int] | None = None
+    """How many lines come in and go out; None: it is none that lines join."""
     rows: list[Row] = field(default_factory=list)
 
 
@@ -36,6 +39,9 @@ def outline(workflow: Workflow) -> list[Row]:
     by_id = {line.id: line for line in drawn}
     nested: dict[str, str] = {}
     made: dict[str, Row] = {item_id: _row(workflow, item_id, bars) for item_id in order}
+    incoming, outgoing = Counter(line.target for line in drawn), Counter(line.source for line in drawn)
+    for item_id, row in made.items():
+        row.ends = incoming[item_id], outgoing[item_id]
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge):
             for target in edge.targets:

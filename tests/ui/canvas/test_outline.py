@@ -85,8 +85,20 @@ def test_run_state_and_breakpoints_are_marks(panel: OutlinePanel) -> None:
     item = panel.index_of("writer")
     assert item.data(STATUS_ROLE) == "done"
     assert item.data(BREAKPOINT_ROLE)
-    assert item.data(Qt.ItemDataRole.AccessibleTextRole) == "Writer, done, breakpoint"
+    assert item.data(Qt.ItemDataRole.AccessibleTextRole) == "Agent Writer, 1 in, 1 out, done, breakpoint"
+    assert panel.index_of("good").data(Qt.ItemDataRole.AccessibleTextRole) == "1, score ≥ 8 → Publisher"
     assert not panel.grab().isNull()
+
+
+def test_a_row_says_what_is_the_matter(panel: OutlinePanel, qtbot: QtBot) -> None:
+    document = _space(panel).document
+    edit, node = commands.new_node(document.workflow, "template", "Letter")
+    document.execute(edit, "Add a letter")
+    panel.refresh()
+    wanted = (
+        "Template Letter, 0 in, 0 out, warning: No path from the start leads to “Letter”: it takes no part in a run."
+    )
+    qtbot.waitUntil(lambda: panel.index_of(node).data(Qt.ItemDataRole.AccessibleTextRole) == wanted, timeout=60_000)
 
 
 def test_renaming_and_folding_survive_changes(panel: OutlinePanel, qtbot: QtBot) -> None:
