@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.document.conditions import Condition, Rule
 from studio.document.model import (
     AgentNode,
     DirectEdge,
@@ -27,7 +28,7 @@ from studio.files import write_workflow
 from tests.e2e.conftest import SHOTS
 from tests.e2e.studio import Studio
 from tests.e2e.test_debugging import quit_quickly
-from tests.e2e.test_whole_loop import RUN, Person
+from tests.e2e.test_whole_loop import RUN, WORKFLOW, Person
 
 pytestmark = pytest.mark.e2e
 
@@ -93,6 +94,35 @@ def drawing() -> Workflow:
             "check": Place(x=860, y=100), "finish": Place(x=1100, y=100),
         },
         sample_input="Grid storage",
+    )  # fmt: skip
+
+
+def failing(needed: Path) -> Workflow:
+    """A condition that is false; code that fails until there is a file; a number and a list that are asked for."""
+    never = Condition(rule=Rule(value="never"))
+    return Workflow(
+        id="e2e-mending",
+        name="Mending",
+        start="writer",
+        nodes=(
+            AgentNode(id="writer", name="Author", instructions="Write."),
+            FunctionNode(id="read", name="Reader", body=f"result = data + open({str(needed)!r}).read()"),
+            HumanInputNode(id="count", name="Pages", question="How many?", answer_type="number"),
+            HumanInputNode(id="list", name="Topics", question="Which ones?", answer_type="list[text]"),
+            FunctionNode(id="end", name="End", accepts="any", body="result = repr(data)", sends="", yields="text"),
+        ),
+        edges=(
+            DirectEdge(id="wr", source="writer", target="read", condition=never),
+            FanOutEdge(id="out", source="read", targets=("count", "list")),
+            DirectEdge(id="ce", source="count", target="end"),
+            DirectEdge(id="le", source="list", target="end"),
+        ),
+        offline=OfflineScript.model_validate({"nodes": {"writer": {"replies": ["Some words."]}}}),
+        places={
+            "writer": Place(x=0, y=100), "read": Place(x=320, y=100), "out": Place(x=560, y=100),
+            "count": Place(x=640, y=0), "list": Place(x=640, y=220), "end": Place(x=900, y=100),
+        },
+        sample_input="Batteries",
     )  # fmt: skip
 
 
@@ -345,6 +375,61 @@ def replay_and_run_from(person: Debugging) -> None:
     studio.wait(f"{RUN}.state.value == 'waiting' and {RUN}.branches[-1].number == 4")
 
 
+def change_hot_and_retry(person: Debugging, file: Path) -> None:
+    """In a second tab: condition and model of a paused run are changed, and a held failure is run again in place."""
+    studio, needed = person.studio, file.with_name("needed.txt")
+    write_workflow(failing(needed), file)
+    person.display.key("ctrl+o")
+    person.name_the_file(file)
+    studio.wait("window.page.workspace.document.workflow.name == 'Mending' and window.isActiveWindow()")
+    studio.click("Trust this code")
+    studio.click("Debug")
+    person.breakpoint("Error")
+    person.go_to("Paused before superstep 1", "F10")
+    person.display.click(*studio.ask("line_spot('wr')"))
+    studio.wait("window.page.workspace.selection.items == ('wr',)")
+    person.fill("Value", "words")
+    person.select("writer")
+    person.fill("Model", "turbo-9")
+    person.display.key("Tab")
+    studio.wait(f"{WORKFLOW}.node('writer').model == 'turbo-9'")
+    studio.wait(f"{WORKFLOW}.edge('wr').condition.rule.value == 'words'")
+    studio.wait(f"{RUN}.can('apply')[0]")
+    studio.click("Apply to this run", "DebugPanel")
+    person.says("Restored before superstep 1")
+    person.display.key("F5")
+    studio.wait(f"{RUN}.held_failures == ('read',)")
+    (settings,) = studio.ask(f"[e.settings for e in {RUN}.events if type(e).__name__ == 'ModelCallStarted']")
+    assert '"model": "turbo-9"' in settings
+    person.shot("held-failure")
+    branches = studio.ask(f"len({RUN}.branches)")
+    needed.write_text(" And more.", encoding="utf-8")
+    studio.click("Retry", "FailureBar")
+    person.wait_state("waiting")
+    assert studio.ask(f"len({RUN}.branches)") == branches, "the same run goes on"
+
+
+def answer_with_number_and_list(person: Debugging) -> None:
+    """Both forms are filled and sent together; then the tab is closed."""
+    studio = person.studio
+    studio.wait("len(window.sides.requests.cards) == 2")
+    person.focus("Answer", "NumberValue")
+    person.display.type("2,5")
+    person.focus("Answer", "ListValue")
+    person.display.type("sun")
+    person.display.key("Return")
+    person.display.type("wind")
+    studio.wait(f"{READY} == 2 and window.sides.requests.send.isEnabled()")
+    person.shot("number-and-list")
+    person.display.key("ctrl+Return")
+    person.wait_state("completed")
+    assert sorted(person.outputs()[-2:]) == ["2.5", "['sun', 'wind']"]
+    person.display.key("ctrl+s")
+    studio.wait("not window.page.workspace.document.dirty")
+    person.display.key("ctrl+w")
+    studio.wait("window.page.workspace.document.workflow.name == 'Control'")
+
+
 def test_control(start: Callable[..., Studio], tmp_path: Path) -> None:
     file = tmp_path / "control.workflow.json"
     write_workflow(drawing(), file)
@@ -358,6 +443,8 @@ def test_control(start: Callable[..., Studio], tmp_path: Path) -> None:
     step_with_other_replies(person)
     change_the_queue(person)
     replay_and_run_from(person)
+    change_hot_and_retry(person, tmp_path / "mending.workflow.json")
+    answer_with_number_and_list(person)
     person.display.key("ctrl+s")
     person.studio.wait("not window.page.workspace.document.dirty")
     quit_quickly(person.studio)  # while it waits for an answer
