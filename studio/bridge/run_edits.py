@@ -10,7 +10,7 @@ from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.agents.messages import Message, Text
 from studio.agents.tools import result_text
@@ -37,6 +37,9 @@ Edit = Callable[[QueueEdits], QueueEdits]
 
 class RunEdits(RunReplays):
     """Part of :class:`studio.bridge.run_model.RunModel`."""
+
+    test_written = Signal(str)
+    """A sentence: the shown run was written as a test."""
 
     def __init__(self, services: RunServices | None = None, parent: QObject | None = None) -> None:
         self._changed_drafts: set[str] = set()
@@ -221,6 +224,8 @@ class RunEdits(RunReplays):
             await asyncio.to_thread(write_test, test, path)
         except OSError as error:
             self._fail(f"The test cannot be written: {error.strerror or error}.")
+        else:
+            self.test_written.emit(f"The test was written. Run it with: superstep-studio test {path.name}")
 
     async def shown_run(self) -> RunTest | None:
         """The shown run with its input, the replies of its models and its answers; None if none is shown or none of

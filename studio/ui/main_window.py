@@ -371,6 +371,7 @@ class MainWindow(QMainWindow):
         self.actions_.add_canvas_widget(page.canvas)
         page.input_changed.connect(partial(self._on_page_input_changed, page))
         page.workspace.run.bundled.connect(self.say)
+        page.workspace.run.test_written.connect(self.say)
         page.workspace.comparison_offered.connect(partial(self.pages.show_comparison, page))
         page.saved_changed.connect(self.schedule_refresh)
         page.canvas.templates_requested.connect(self.pages.show_welcome)

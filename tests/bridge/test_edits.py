@@ -195,20 +195,24 @@ def written(path: Path) -> bool:
 
 
 def test_a_run_is_written_as_a_test(on_loop: OnLoop, tmp_path: Path) -> None:
+    said: list[str] = []
+
     async def script(desk: Desk) -> None:
+        desk.run.test_written.connect(said.append)
         desk.run.run("go")
         await until(lambda: desk.run.state is S.COMPLETED, 15)
         desk.run.make_test(tmp_path / "tests" / "x.test.json", tmp_path / "w.workflow.json")
         await until(lambda: bool(desk.problems), 15)
         (tmp_path / "tests").mkdir()
         desk.run.make_test(tmp_path / "tests" / "x.test.json", tmp_path / "w.workflow.json")
-        await until(lambda: written(tmp_path / "tests" / "x.test.json"), 15)
+        await until(lambda: bool(said), 15)
 
     def graph() -> Graph:
         return chain(upper("a"), agent("b", "reply"))
 
     desk = on_desk(on_loop, graph, script)
     assert desk.problems[0].startswith("The test cannot be written: ")
+    assert said == ["The test was written. Run it with: superstep-studio test x.test.json"]
     test = read_test(tmp_path / "tests" / "x.test.json")
     assert (test.name, test.workflow, test.input) == ("x", "../w.workflow.json", "go")
     assert test.replies == {"b": [{"asked": "go-a", "text": "reply"}]}

@@ -78,6 +78,8 @@ def test_a_disabled_action_says_why(make_window: Callable[..., MainWindow]) -> N
     window.refresh()
     assert not window.actions_["run.run"].isEnabled()
     assert window.actions_["run.run"].toolTip().endswith("The workflow has no start node.")
+    window.actions_["checkpoint.before_error"].trigger()
+    assert window.status.currentMessage() == "Nothing failed in the shown run."
 
 
 def test_tooltips_have_the_key() -> None:
