@@ -438,12 +438,11 @@ class TimelinePanel(Panel):
         if self._stack.currentIndex() == 1:
             self.find_bar.open_search()
 
-    def go_before_error(self) -> bool:
-        """Selects the last checkpoint before what failed in the shown run; False if nothing did."""
+    def go_before_error(self) -> None:
+        """Selects the last checkpoint before what failed in the shown run."""
         before = self.workspace.run.checkpoint_before_error() if self.workspace is not None else None
         if before is not None:
             self.view.pick(before)
-        return before is not None
 
     def _on_find_bar_query_changed(self, query: str) -> None:
         if self.workspace is not None and query:

@@ -154,7 +154,7 @@ def _run(window: MainWindow) -> dict[str, Function]:
         "checkpoint.pin": window.sides.timeline.pin,
         "checkpoint.compare": window.sides.timeline.compare_marked,
         "checkpoint.find": partial(_find_checkpoint, window),
-        "checkpoint.before_error": partial(_before_error, window),
+        "checkpoint.before_error": on_page(window, partial(_before_error, window)),
         "checkpoint.keep": window.sides.timeline.show_keeping,
         "checkpoint.import": window.files.ask_open_runs,
         "checkpoint.show": partial(_show_and_focus, window, "checkpoints"),
@@ -242,9 +242,11 @@ def _find_checkpoint(window: MainWindow) -> None:
     window.sides.timeline.open_search()
 
 
-def _before_error(window: MainWindow) -> None:
-    if not window.sides.timeline.go_before_error():
+def _before_error(window: MainWindow, page: WorkflowPage) -> None:
+    if page.workspace.run.checkpoint_before_error() is None:
         window.say(tr("Nothing failed in the shown run."))
+    else:
+        window.sides.timeline.go_before_error()
 
 
 def _focus_outline(window: MainWindow) -> None:
