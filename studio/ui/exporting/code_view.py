@@ -6,10 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
-from pygments.lexers.special import TextLexer
-from pygments.util import ClassNotFound
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -27,9 +23,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.ui.exporting.changed_lines import Mark
+from studio.ui.exporting.coloured import coloured
 from studio.ui.exporting.places import user_lines
 from studio.ui.theme import Theme
-from studio.ui.widgets.highlight import Line, lines_of
+from studio.ui.widgets.highlight import Line
 
 GLYPHS = {
     "agent": ("own:agent", "k_agent_i"),
@@ -318,7 +315,7 @@ class _Gutter(QWidget):
 
 
 class _Highlighter(QSyntaxHighlighter):
-    """Chooses the lexer by the file's name; the whole text is lexed once, lines are coloured from the result."""
+    """Chooses the lexer by the file's name; the whole text is lexed at once."""
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
@@ -328,15 +325,11 @@ class _Highlighter(QSyntaxHighlighter):
 
     def set_file(self, path: str, code: str, marks: Mapping[int, Mark]) -> None:
         """The file whose text comes next. Lines that go stand between those of the new text and get no colours."""
-        try:
-            lexer: Lexer = get_lexer_for_filename(path, stripnl=False)
-        except ClassNotFound:
-            lexer = TextLexer(stripnl=False)
         gone = {line for line, mark in marks.items() if mark == "out"}
         lines = code.split("\n")
         stays = "\n".join(line for number, line in enumerate(lines, 1) if number not in gone)
-        coloured = iter(lines_of(lexer, stays, calls=path.endswith(".py")))
-        self._lines = [None if number in gone else next(coloured, None) for number in range(1, len(lines) + 1)]
+        shown = iter(coloured(path, stays))
+        self._lines = [None if number in gone else next(shown, None) for number in range(1, len(lines) + 1)]
 
     def highlightBlock(self, text: str) -> None:
         number = self.currentBlock().blockNumber()

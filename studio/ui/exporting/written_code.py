@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.document.model import Workflow
 from studio.ui.exporting.asking import Asking
+from studio.ui.exporting.coloured import coloured
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.text import tr
 
@@ -126,6 +127,8 @@ def _written(workflow: Workflow, choice: ExportChoice, folder: Path | None) -> W
         return WrittenCode(workflow, problem=str(problem), refused=_refused(workflow, choice, folder))
     except Exception as error:  # a fault of ours must not leave the page waiting
         return WrittenCode(workflow, problem=tr("Writing the code failed: {error}").format(error=repr(error)))
+    for path, text in found.files.items():
+        coloured(path, text.removesuffix("\n"))
     code = found.files.get(found.main or "", "")
     return replace(found, places=tuple(code_places(workflow, code)), glyphs=glyph_lines(workflow, code))
 

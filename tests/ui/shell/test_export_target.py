@@ -13,6 +13,7 @@ from studio.document.model import AgentNode, DirectEdge, FunctionNode, Workflow
 from studio.proof import KEYS, Interpreter, Proof, Step
 from studio.ui.dialogs.file_dialogs import choose_new_folder
 from studio.ui.exporting import ExportPage
+from studio.ui.exporting.coloured import coloured
 from studio.ui.exporting.written_code import ExportChoice
 from studio.ui.status.status_bar import StatusBar
 from studio.ui.theme import Theme
@@ -251,10 +252,16 @@ def test_what_is_asked_for_last_is_what_is_shown(page: ExportPage, qtbot: QtBot)
     assert told == ["Three"]
     assert page.workspace is not None
     page.workspace.document.execute(commands.set_workflow({"name": "Four"}), "Rename")
+    lexed = coloured.cache_info().misses
     went: list[bool] = []
     page.when_written(lambda: went.append("four/workflow.py" in page.files))
     assert went == [], "the code is still that of before"
     qtbot.waitUntil(lambda: went == [True])
+    assert coloured.cache_info().misses > lexed
+    lexed = coloured.cache_info().misses
+    for path in page.files:
+        page._tree.file_chosen.emit(path)
+    assert coloured.cache_info().misses == lexed, "the thread has lexed every file"
 
 
 def test_the_status_bar_says_whether_the_code_is_checked(page: ExportPage, qtbot: QtBot, theme: Theme) -> None:
