@@ -61,7 +61,7 @@ def export_project(
     files = {f"{name}/{path}": text for path, text in package_files.items()}
     if layout:
         files[f"{name}/{layout_name}"] = layout_file(workflow, package_files)
-    files["pyproject.toml"] = pyproject.text(workflow, name, files)
+    files["pyproject.toml"] = pyproject.text(workflow, name, files, tested=smoke_test)
     files["README.md"] = _readme(workflow, name, client, smoke_test)
     agents = "".join(package_files[path] for path in _agent_files(package_files))
     named = re.findall(r'os\.environ\["(\w+)"\]', agents)
@@ -209,11 +209,18 @@ def _state(workflow: Workflow) -> Module:
     return module
 
 
+_TESTED = (
+    "`tests/test_smoke.py` builds the workflow and runs it once without a model: `pip install --group dev`, then\n"
+    "`python -m pytest`.\n"
+)
+
+
 def _readme(workflow: Workflow, name: str, client: Client, smoke_test: bool) -> str:
-    tested = "`tests/test_smoke.py` builds the workflow and runs it once without a model.\n" if smoke_test else ""
+    tested = _TESTED if smoke_test else ""
     return (
-        f"# {one_line(workflow.name)}\n\n{workflow.description}\n\n"
-        "Python project for Microsoft Agent Framework, written by Superstep Studio.\n\n"
+        f"# {one_line(workflow.name)}\n\n"
+        + (f"{workflow.description}\n\n" if workflow.description else "")
+        + "Python project for Microsoft Agent Framework, written by Superstep Studio.\n\n"
         "```\npip install -e .\n"
         + "".join(f"export {variable}=...\n" for variable in variables(client))
         + f'python -m {name}.workflow "your input"\n```\n\n'

@@ -27,9 +27,9 @@ DURABLE = ("agent-framework-durabletask==1.0.0b260922", "durabletask==1.12.*", "
 """The next version of the first one will not read runs of this one."""
 
 
-def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool = False) -> str:
+def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool = False, *, tested: bool = True) -> str:
     """The text of the file. ``files``: those of the package, for what the type checker has to know of user code.
-    ``durable``: with what workers on Durable Task need."""
+    ``durable``: with what workers on Durable Task need; ``tested``: with what the tests need."""
     distribution = name.replace("_", "-").strip("-")
     described = " ".join(workflow.description.split()) or one_line(workflow.name)
     return (
@@ -43,7 +43,10 @@ def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool 
         'requires-python = ">=3.11"\n'
         f"dependencies = [{', '.join(map(_toml, requirements(workflow)))}]\n\n"
         "[project.scripts]\n"
-        f"{distribution} = {_toml(name + '.workflow:main')}\n" + (_extra(distribution, name) if durable else "") + "\n"
+        f"{distribution} = {_toml(name + '.workflow:main')}\n"
+        + (_extra(distribution, name) if durable else "")
+        + (_TESTS if tested else "")
+        + "\n"
         "[tool.hatch.build.targets.wheel]\n"
         f"packages = [{_toml(name)}]\n\n"
         "[tool.ruff]\n"
@@ -55,6 +58,10 @@ def text(workflow: Workflow, name: str, files: Mapping[str, str], durable: bool 
     )
 
 
+_TESTS = """
+[dependency-groups]
+dev = ["pytest>=8"]
+"""
 _UNTYPED_GRPC = """
 [[tool.mypy.overrides]]
 module = ["grpc.*"]

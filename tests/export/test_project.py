@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -299,3 +300,14 @@ def test_questions_that_all_want_texts_are_answered_without_reading_values() -> 
     both = chain(ask, SubWorkflowNode(id="sub", name="Sub", embedded=inner))
     code = export_project(both, package="pkg")["pkg/workflow.py"]
     assert code.count("def answer_question(") == code.count("def value_of_answer(") == 1
+
+
+def test_what_the_smoke_test_needs_is_named_where_there_is_one() -> None:
+    nodes = (FunctionNode(id="f", name="F", body="result = data", yields="text"),)
+    flow = Workflow(name="W", start="f", nodes=nodes)
+    with_test, without = export_project(flow), export_project(flow, smoke_test=False)
+    assert tomllib.loads(with_test["pyproject.toml"])["dependency-groups"] == {"dev": ["pytest>=8"]}
+    assert "python -m pytest" in with_test["README.md"]
+    assert "dependency-groups" not in without["pyproject.toml"]
+    assert "pytest" not in without["README.md"]
+    assert "\n\n\n" not in with_test["README.md"] + with_test["pyproject.toml"], "also without a description"
