@@ -27,7 +27,7 @@ from studio.ui.widgets.positions import type_over, until
 
 MAX_LINES = 12
 """A text box grows to this many lines, then it scrolls."""
-LONG = 40_000
+LONG = 20_000
 """A text of more characters is not put into a form: Qt lays out and colours all of it, 2 MB in seconds."""
 EXCERPT = 4_000
 """So many characters of a long text are shown in its place."""
