@@ -123,6 +123,10 @@ def _proven(options: argparse.Namespace, workflow: Workflow, files: Mapping[str,
     interpreters = [options.python, workflow.interpreter, read_preferences()[0].interpreter]
     sample = _sample(options, workflow)
     proof = asyncio.run(prove(workflow, files, sample, folder=folder, interpreters=interpreters, on_step=told))
+    ran = proof.interpreter
+    if ran is not None:
+        other = f" {options.python} could not run it." if options.python and ran.path != options.python else ""
+        print(f"Python {ran.version}, agent-framework-core {ran.framework}: {ran.path}.{other}", file=sys.stderr)
     if not proof.proven:
         at = f" The node that differs: {proof.failed.node}." if proof.failed and proof.failed.node else ""
         raise Stop(FAILED, f"The export is not proven; nothing was written.{at}")

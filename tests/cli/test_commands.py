@@ -83,6 +83,7 @@ def test_export_proves_what_it_writes(cli: Cli, two_agents: Path, tmp_path: Path
     code, out, err = cli("export", two_agents, *target, *more)
     assert code == 0, "a Python that is not there is passed over"
     assert err.startswith("With the replies of main of run 1.\nok      Compiles")
+    assert f"{sys.executable}. {tmp_path / 'none'} could not run it." in err
 
 
 def test_a_recorded_run_that_is_not_there_is_named(cli: Cli, two_agents: Path, tmp_path: Path) -> None:
