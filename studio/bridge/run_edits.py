@@ -241,7 +241,8 @@ class RunEdits(RunReplays):
         recording = recorder.recording
         if not recording.calls:
             return None
-        return made_from(recording, view.name, "", plain(recording.input) if given is None else given, [])
+        name = f"{view.name} of run {view.number}"
+        return made_from(recording, name, "", plain(recording.input) if given is None else given, [])
 
     async def _told(self, branch: str, fold: Callable[[Event], None]) -> str | None:
         """Gives all events of a branch; returns the input as a person typed it, None if nobody did."""

@@ -231,7 +231,7 @@ def test_the_shown_run_is_given_to_a_proof(on_loop: OnLoop) -> None:
     on_desk(on_loop, lambda: chain(upper("a"), agent("b", "reply")), script)
     assert found[0] is None
     assert (found[1].input, found[1].replies) == ("go", {"b": [{"asked": "go-a", "text": "reply"}]})
-    assert found[1].name
+    assert found[1].name == "main of run 1"
 
 
 def test_what_was_pinned_and_muted_in_a_run_is_so_in_its_test(on_loop: OnLoop, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class ProofBar(QWidget):
                 number = model.proof.events if model.proof is not None else 0
                 words = tr("{number} of {number} events equal to the canvas, with the same replies.")
                 if model.replies_of:
-                    words = tr("{number} of {number} events equal to the canvas, with the replies of “{run}”.")
+                    words = tr("{number} of {number} events equal to the canvas, with the replies of {run}.")
                 text = words.format(number=number, run=model.replies_of)
                 return tr("Verified: builds, runs, same result"), text
             case "stale":

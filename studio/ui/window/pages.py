@@ -86,7 +86,7 @@ class Pages:
         made.said.connect(window.say)
         made.checked.connect(window.schedule_refresh)
         made.node_chosen.connect(partial(self._on_export_node_chosen, page))
-        window.tabs.add(made, tr("Export to Python"), "own:code")
+        window.tabs.add(made, tr("Export to Python"), "own:code", page.workspace.document.workflow.name)
 
     def show_picture(self, page: WorkflowPage) -> None:
         """The dialog that makes a picture of a drawing."""
