@@ -13,6 +13,7 @@ from studio.bridge.node_event_words import node_event_words
 from studio.bridge.refusals import Refusals
 from studio.bridge.request_views import answer_view, request_view
 from studio.bridge.run_views import (
+    STOPPED,
     AnswerView,
     InvocationView,
     MessageView,
@@ -414,7 +415,8 @@ class RunViews:
         pieces = view.pieces if view is not None else []
         title = next((p.title for p in pieces if p.kind == "tool" and p.key == event.call_id), "")
         kind: Any = "error" if event.error else "result"
-        text = event.detail or event.error or value_text(event.result)
+        cut_off = event.error == "CancelledError"
+        text = STOPPED if cut_off else event.detail or event.error or value_text(event.result)
         self._piece(event.invocation, StreamPiece(kind, text, title, event.call_id))
 
     def _node_event(self, event: ev.NodeEvent) -> None:

@@ -23,6 +23,10 @@ class StreamPiece:
     """For tool and result: the call id."""
 
 
+STOPPED = "stopped"
+"""What a lane says of a tool call that was cancelled with its run."""
+
+
 @dataclass(slots=True)
 class InvocationView:
     """One run of one node in one superstep; also its lane. Times in seconds since the run started."""

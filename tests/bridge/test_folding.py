@@ -7,6 +7,7 @@ from studio.agents.messages import AgentUpdate, Text, ToolCall, Usage
 from studio.bridge.folding import RunViews
 from studio.bridge.kept_events import KeptEvents
 from studio.bridge.refusals import Refusals
+from studio.bridge.run_views import STOPPED
 from studio.bridge.shown_run import usage_since
 from studio.document.conditions import Condition, Rule
 from studio.document.model import DirectEdge, FunctionNode, SwitchCase, SwitchEdge, Workflow
@@ -30,6 +31,16 @@ def test_agents_inside_a_sub_workflow_have_lanes_and_count() -> None:
     assert (inner.superstep, inner.inside, [p.text for p in inner.pieces]) == (3, ("check",), ["a text"])
     assert set(views.nodes) == {"check"}
     assert views.nodes["check"].usage == views.usage == Usage(10, 5)
+
+
+def test_a_tool_call_that_was_cancelled_with_its_run_was_stopped() -> None:
+    views = RunViews()
+    views.fold(ev.NodeStarted(0.1, 1, "writer", "i1", (), "x"))
+    for call, error in (("c1", "CancelledError"), ("c2", "TimeoutError")):
+        views.fold(ev.ToolStarted(0.2, "writer", "i1", ToolCall(call, "look", "{}")))
+        views.fold(ev.ToolFinished(0.3, "writer", "i1", call, None, error))
+    told = [(p.kind, p.text) for p in views.invocations["i1"].pieces if p.kind != "tool"]
+    assert told == [("error", STOPPED), ("error", "TimeoutError")]
 
 
 def test_the_oldest_events_are_forgotten() -> None:

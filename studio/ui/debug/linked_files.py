@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.document.model import SubWorkflowNode, Workflow
 from studio.ui.debug.places import linked_workflows
-
-
-class _Read(QObject):
-    """Brings what a thread read back to the loop; lives until the thread has told it."""
-
-    told = Signal(object)
+from studio.ui.widgets.asking import Asking
 
 
 class LinkedFiles(QObject):
@@ -26,30 +21,19 @@ class LinkedFiles(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workflows: Mapping[str, Workflow] = {}
-        self._reading: _Read | None = None
+        self._wanted: Workflow | None = None
+        self._asking = Asking(self)
 
     def read(self, workflow: Workflow, folder: Path | None) -> None:
         """Reads them anew; what was read for another document is forgotten, what still comes for it is dropped."""
-        self.workflows, self._reading = {}, None
-        if folder is None or not _has_links(workflow):
-            return
-        reading = self._reading = _Read()
-        reading.told.connect(self._on_reading_told)
-        QThreadPool.globalInstance().start(lambda: _read(reading, workflow, folder))
+        self.workflows, self._wanted = {}, workflow
+        if folder is not None and _has_links(workflow):
+            self._asking.ask(partial(linked_workflows, workflow, folder), partial(self._take, workflow))
 
-    def _on_reading_told(self, found: Mapping[str, Workflow]) -> None:
-        if self._reading is not self.sender():
-            return
-        self._reading = None
-        self.workflows = found
-        self.changed.emit()
-
-
-def _read(reading: _Read, workflow: Workflow, folder: Path) -> None:
-    """In a thread: documents are frozen."""
-    found = linked_workflows(workflow, folder)
-    with suppress(RuntimeError):  # the program has ended
-        reading.told.emit(found)
+    def _take(self, workflow: Workflow, found: Mapping[str, Workflow]) -> None:
+        if workflow is self._wanted:
+            self.workflows = found
+            self.changed.emit()
 
 
 def _has_links(workflow: Workflow) -> bool:

@@ -79,10 +79,10 @@ def _read_linked(workflow: Workflow, folder: Path | None, path: str, found: dict
         if node.path and folder is not None:
             from studio.files import FileProblem, read_workflow
 
-            file = (folder / node.path).resolve()
             try:
+                file = (folder / node.path).resolve()
                 inner = found[there] = read_workflow(file)
-            except FileProblem:
+            except (FileProblem, OSError, ValueError):  # the path may be none at all
                 continue
             around = file.parent
         if inner is not None:

@@ -16,9 +16,9 @@ from studio.files import FileProblem
 from studio.files.last_folders import keep_last_folder, last_folder
 from studio.files.re_export import ExportRecord, PlannedFile, planned, write_planned
 from studio.settings import places
-from studio.ui.exporting.asking import Asking
 from studio.ui.exporting.changed_lines import ChangedLines, changed_lines
 from studio.ui.text import tr
+from studio.ui.widgets.asking import Asking
 
 Plan = tuple[PlannedFile, ...]
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from studio.document.model import Workflow
-from studio.ui.exporting.asking import Asking
 from studio.ui.exporting.coloured import coloured
 from studio.ui.exporting.places import CodePlace, code_places, glyph_lines, workflow_file
 from studio.ui.text import tr
+from studio.ui.widgets.asking import Asking
 
 Target = Literal["agent-framework", "durabletask"]
 ONE_PROCESS: Target = "agent-framework"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
+from studio.bridge.run_views import STOPPED
 from studio.ui.run.blocks import Block, Face, Span
 from studio.ui.run.hits import Hits
 from studio.ui.run.lane_fonts import LaneFonts
 from studio.ui.run.lane_text import BOX, INSET, LINE, LaneText
 from studio.ui.run.selection import Selection
+from studio.ui.text import tr
 from studio.ui.theme import Theme
 
 _TOKENS = {"text": "text", "reasoning": "muted", "print": "text2", "error": "fail_t", "note": "muted", "tool": "text2"}
@@ -182,7 +184,7 @@ class LanePainter:
         if block.result is None:
             return "…", "run_t"
         if block.failed:
-            return "failed", "fail_t"
+            return (tr("stopped"), "text2") if block.result == STOPPED else (tr("failed"), "fail_t")
         if len(block.result) <= 16 and "\n" not in block.result:
             return block.result, "done_t"
         size = len(block.result.encode())

@@ -180,6 +180,7 @@ def test_edges_of_workflows_inside_are_places_too_also_of_linked_files(tmp_path:
             SubWorkflowNode(id="e", name="Embedded", embedded=inner),
             SubWorkflowNode(id="l", name="Linked", path="inner.workflow.json"),
             SubWorkflowNode(id="m", name="Missing", path="nowhere.workflow.json"),
+            SubWorkflowNode(id="n", name="No path", path="no\0path"),
         )
     )
     linked = linked_workflows(outer, tmp_path)
@@ -188,7 +189,7 @@ def test_edges_of_workflows_inside_are_places_too_also_of_linked_files(tmp_path:
         ("e/xy", "Embedded › First → Second"), ("l/xy", "Linked › First → Second"),
     ]  # fmt: skip
     assert [place for place, _ in places(outer, "node", linked)[1:]] == [
-        "e", "l", "m", "e/x", "e/y", "l/x", "l/y", "e/y/z", "l/y/z",
+        "e", "l", "m", "n", "e/x", "e/y", "l/x", "l/y", "e/y/z", "l/y/z",
     ]  # fmt: skip
     assert place_name(outer, Breakpoint("edge", "e/xy")) == "Embedded › First → Second"
     assert place_name(outer, Breakpoint("node", "l/x")) == "Linked › x"  # a list is not worth reading a file
