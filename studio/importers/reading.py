@@ -37,11 +37,11 @@ def text_of(source: Path | str) -> str:
 def _decoded(raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raw = raw.decode("utf-16", "replace").encode("utf-8")
+    if raw.startswith(b"PK\x03\x04"):
+        raise ImportProblem("This is a zip file.", "Unpack it and choose the workflow in it.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if raw.startswith(b"PK\x03\x04"):
-            raise ImportProblem("This is a zip file.", "Unpack it and choose the workflow in it.") from None
         before = raw[: error.start].decode("utf-8", "replace")
         line = before.count("\n") + 1
         raise ImportProblem("The file is not UTF-8 text.", WRONG_FILE, line) from None
@@ -144,7 +144,8 @@ def yaml_of(text: str) -> YamlFile:
         place = (mark.line + 1, mark.column + 1) if mark else (None, None)
         raise ImportProblem(f"The file is not valid YAML: {what}.", "Export it again.", *place) from None
     except yaml.YAMLError as error:
-        raise ImportProblem(f"The file is not valid YAML: {error}.", "Export it again.") from None
+        what = getattr(error, "reason", None) or str(error).partition("\n")[0]  # a sign that no YAML may have
+        raise ImportProblem(f"The file is not valid YAML: {what}.", "Export it again.") from None
     except RecursionError:
         raise too_deep() from None
     made = _Construction(text)

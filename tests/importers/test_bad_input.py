@@ -25,6 +25,7 @@ BAD = {
     "zeros": b"\0\1\2\3",
     "not utf-8": b"name: \xff\xfe\xfa",
     "zip": b"PK\x03\x04\x14\x00\x00\xff\xff",
+    "sign that no YAML has": b"name: a\x03",
     "picture": b"\x89PNG\r\n\x1a\n\0\0",
     "prose": b"Dear Sir,\nit rains.\n",
     "csv": b"a,b\n1,2\n",
@@ -54,6 +55,7 @@ def test_bad_input_is_one_problem_with_a_way_out(name: str, tmp_path: Path) -> N
     with pytest.raises(ImportProblem) as stopped:
         read(file)
     assert stopped.value.message.endswith(".")
+    assert "\n" not in stopped.value.message
     assert stopped.value.way_out
     assert list(tmp_path.iterdir()) == [file]
 
