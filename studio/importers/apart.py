@@ -23,6 +23,8 @@ SECONDS = 10
 MOST_SECONDS = 120.0
 """In all, for systems that do not count it."""
 MEMORY = 4 << 30
+_LOOK = 0.1
+"""Seconds until it is looked again whether anybody waits."""
 
 
 def read_apart(path: Path, kind: str | None, choice: str | None, stop: threading.Event) -> Imported:
@@ -38,25 +40,26 @@ def read_apart(path: Path, kind: str | None, choice: str | None, stop: threading
         stderr=subprocess.PIPE,
         cwd=tempfile.gettempdir(),
     ) as process:
-        watch = threading.Thread(target=_ends, args=(process, stop), name="limit of an import", daemon=True)
-        watch.start()
         try:
-            answer, said = process.communicate(pickle.dumps((path.absolute(), kind, choice)))
+            answer, said = _communicated(process, pickle.dumps((path.absolute(), kind, choice)), stop)
         finally:
             process.kill()
-            watch.join()
     found = pickle.loads(answer) if process.returncode == 0 else _problem(process.returncode, said)
     if isinstance(found, Imported):
         return found
     raise found
 
 
-def _ends(process: subprocess.Popen[bytes], stop: threading.Event) -> None:
-    """Ends a reading that nobody waits for, or that takes too long."""
-    left = MOST_SECONDS
-    while process.poll() is None and left > 0 and not stop.wait(0.1):
-        left -= 0.1
-    process.kill()
+def _communicated(process: subprocess.Popen[bytes], given: bytes, stop: threading.Event) -> tuple[bytes, bytes]:
+    """What the process answers and what it complains of; ended if nobody waits for it, or if it takes too long."""
+    left, unsent = MOST_SECONDS, [given]
+    while True:
+        try:
+            return process.communicate(unsent.pop() if unsent else None, timeout=_LOOK)
+        except subprocess.TimeoutExpired:
+            left -= _LOOK
+            if left <= 0 or stop.is_set():
+                process.kill()
 
 
 def _problem(code: int, said: bytes) -> ImportProblem:
