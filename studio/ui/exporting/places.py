@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from studio.document.lines import name_of
 from studio.document.model import DirectEdge, FanInEdge, FanOutEdge, SwitchEdge, Workflow
 from studio.export.naming import Names
+from studio.ui.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,15 @@ def code_places(workflow: Workflow, code: str) -> list[CodePlace]:
         at = _lines(lines, rf"^\s+{names[node.id]} = ")
         if node.kind == "join":
             at += _lines(lines, rf"^\s*\.add_fan_in_edges\(.*\b{names[node.id]}\)")
-        found.append(CodePlace(node.id, node.name, node.kind, tuple(at)))
+        found.append(CodePlace(node.id, one_line(name_of(workflow, node.id)), node.kind, tuple(at)))
     for edge in workflow.edges:
         if isinstance(edge, FanOutEdge) and edge.source:
             at = _calls(lines, ("add_fan_out_edges", "add_multi_selection_edge_group"), names[edge.source])
-            found.append(CodePlace(edge.id, edge.name, "fan_out", tuple(at)))
+            found.append(CodePlace(edge.id, one_line(edge.name), "fan_out", tuple(at)))
         elif isinstance(edge, SwitchEdge) and edge.source:
             at = [n for case in edge.cases for n in _conditions(lines, case.id)]
             at += _calls(lines, ("add_switch_case_edge_group",), names[edge.source])
-            found.append(CodePlace(edge.id, edge.name, "switch", tuple(at)))
+            found.append(CodePlace(edge.id, one_line(edge.name), "switch", tuple(at)))
     return [place for place in found if place.lines]
 
 

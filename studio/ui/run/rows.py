@@ -13,7 +13,7 @@ from studio.debugger.states import ENDED, RunState
 from studio.document.lines import name_of
 from studio.document.model import Workflow
 from studio.ui.paint.numbers import seconds_text
-from studio.ui.text import tr
+from studio.ui.text import one_line, tr
 from studio.ui.widgets.costs import cost_words
 from studio.ui.widgets.sources import counted, target_names, usage_words
 
@@ -52,7 +52,9 @@ def rows(workspace: Workspace, now: float) -> list[Row]:
         status = step_status(step, views)
         if views or step.ended is not None:
             used = _used(step.usage(run.invocations))
-            row = Row("superstep", step.number, title(workflow, views), status, bars, seconds_text(spent), used)
+            row = Row(
+                "superstep", step.number, one_line(title(workflow, views)), status, bars, seconds_text(spent), used
+            )
             made.append(row)
         before += spent
         last_end = end

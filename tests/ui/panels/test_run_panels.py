@@ -24,7 +24,7 @@ from studio.bridge.run_views import (
 )
 from studio.bridge.workspace import Workspace
 from studio.debugger.states import RunState
-from studio.document.edits import Insert
+from studio.document.edits import Insert, SetFields
 from studio.document.model import AgentNode, SubWorkflowNode, Workflow
 from studio.engine import events as ev
 from studio.ui.run import EventsPanel, MessagesPanel, RunPanel
@@ -51,6 +51,8 @@ def test_rows_of_the_paused_run(workspace: Workspace, run: FakeRun) -> None:
     ]
     left, width, token = made[3].bars[0]
     assert (round(left, 2), round(width, 2), token) == (0.43, 0.47, "done")
+    workspace.document.execute(SetFields("nodes", "planner", {"name": "line\nbreak"}), "Name")
+    assert rows(workspace, 39.1)[0].title == "line break"
 
 
 def test_what_is_next_in_the_middle_of_a_superstep_is_what_waits(

@@ -224,6 +224,10 @@ def test_every_thing_of_the_drawing_is_found_in_the_code(qtbot: QtBot, theme: Th
     switch = next(e for e in workflow.edges if e.kind == "switch")
     assert any("add_switch_case_edge_group" in lines[n - 1] for n in places[switch.id].lines)
     assert set(glyph_lines(workflow, code).values()) >= {"agent", "function", "switch", "fan_out", "join"}
+    nasty = {"writer": "line\nbreak", "planner": ""}
+    nodes = tuple(n.model_copy(update={"name": nasty.get(n.id, n.name)}) for n in workflow.nodes)
+    named = {p.item: p.name for p in code_places(workflow.model_copy(update={"nodes": nodes}), code)}
+    assert (named["writer"], named["planner"]) == ("line break", "planner")
 
 
 # ---- welcome
