@@ -404,7 +404,8 @@ class RunViews:
             node.usage = told if node.usage is None else node.usage + told
             self.usage = told if self.usage is None else self.usage + told
         if event.error:
-            self._piece(event.invocation, StreamPiece("error", event.error))
+            kind: Any = "note" if event.error == "cancelled" else "error"  # stopped by a person: nothing went wrong
+            self._piece(event.invocation, StreamPiece(kind, event.error))
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
         call = event.call

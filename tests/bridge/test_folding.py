@@ -33,14 +33,16 @@ def test_agents_inside_a_sub_workflow_have_lanes_and_count() -> None:
     assert views.nodes["check"].usage == views.usage == Usage(10, 5)
 
 
-def test_a_tool_call_that_was_cancelled_with_its_run_was_stopped() -> None:
+def test_calls_that_were_cancelled_with_their_run_were_stopped_and_did_not_fail() -> None:
     views = RunViews()
     views.fold(ev.NodeStarted(0.1, 1, "writer", "i1", (), "x"))
     for call, error in (("c1", "CancelledError"), ("c2", "TimeoutError")):
         views.fold(ev.ToolStarted(0.2, "writer", "i1", ToolCall(call, "look", "{}")))
         views.fold(ev.ToolFinished(0.3, "writer", "i1", call, None, error))
+    for call, error in (("m1", "cancelled"), ("m2", "no answer")):
+        views.fold(ev.ModelCallFinished(0.4, "writer", "i1", call, None, None, error))
     told = [(p.kind, p.text) for p in views.invocations["i1"].pieces if p.kind != "tool"]
-    assert told == [("error", STOPPED), ("error", "TimeoutError")]
+    assert told == [("error", STOPPED), ("error", "TimeoutError"), ("note", "cancelled"), ("error", "no answer")]
 
 
 def test_the_oldest_events_are_forgotten() -> None:
