@@ -57,8 +57,11 @@ def read(detected: Detected, path: Path | None) -> Draft:
                     reading.apply(found, [], {}, function)
         built = _workflows(reading)
     if not built:
-        message = "No workflow is built in this file."
-        raise ImportProblem(message, "Choose the file that calls WorkflowBuilder or an orchestration builder.")
+        message = "No workflow is built in this file, as far as reading tells."
+        way_out = "Choose the file that calls WorkflowBuilder or an orchestration builder, or run the program."
+        problem = ImportProblem(message, way_out)
+        problem.may_run = True
+        raise problem
     names = [w.name or string(w.kwargs.get("name")) or f"workflow in line {w.line}" for w in built]
     taken = names.index(detected.choice) if detected.choice in names else 0
     draft = WorkflowReading(reading, built[taken]).draft()

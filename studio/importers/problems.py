@@ -19,6 +19,8 @@ class ImportProblem(Exception):
         self.column = column
         self.choices: tuple[str, ...] = ()
         """What to try instead: functions of a program that was run."""
+        self.may_run = False
+        """Whether running the program may find what reading it does not."""
         super().__init__(" ".join(part for part in (message, self.place and f"({self.place})", way_out) if part))
 
     def __reduce__(self) -> tuple[Any, ...]:

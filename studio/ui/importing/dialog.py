@@ -133,6 +133,8 @@ class ImportDialog(QDialog):
     def _refuse(self, problem: ImportProblem) -> None:
         self._show(None)
         self.said.setText(str(problem))
+        if problem.may_run:
+            self.build.setVisible(True)
         self._offer(problem.choices)
         if isinstance(problem, Refused):
             self.rows.show(rows_of(problem.report.entries, problem.report.folded))

@@ -111,6 +111,16 @@ async def test_a_file_that_is_no_workflow_says_so(opened: Opened, tmp_path: Path
     assert not dialog._open.isEnabled()
 
 
+async def test_a_program_that_hides_what_it_builds_can_be_run(opened: Opened, tmp_path: Path) -> None:
+    (tmp_path / "flow.py").write_text("import agent_framework\nw = getattr(agent_framework, 'X')()\n", encoding="utf-8")
+    dialog = opened(tmp_path / "flow.py")
+    await read(dialog)
+    assert dialog.found is None
+    assert dialog.build.isVisible()
+    dialog.build.setChecked(True)
+    assert dialog.run.isVisible()
+
+
 async def test_running_the_program_stops_with_the_dialog(opened: Opened, tmp_path: Path) -> None:
     mark = tmp_path / "started"
     code = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(600)\n"
