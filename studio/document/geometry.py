@@ -170,7 +170,7 @@ def free_place(
     place = wanted or _behind_everything(workflow)
     taken = [box for box in _beside(workflow, place, size, frames=frames) if _ahead(place, box, down=down)]
     apart = 0.0
-    while any(_covers(place, size, box, apart) for box in taken):
+    while any(covers(place, size, box, apart) for box in taken):
         place, apart = stepped(place, across=GAP_Y, down=down), _APART
     return place
 
@@ -210,7 +210,8 @@ def _behind_everything(workflow: Workflow) -> Place:
     return Place(x=x, y=y)
 
 
-def _covers(place: Place, size: tuple[float, float], box: Box, apart: float) -> bool:
+def covers(place: Place, size: tuple[float, float], box: Box, apart: float = 0.0) -> bool:
+    """Whether something of this size at a place lies on a box, or nearer to it than ``apart``."""
     x, y = place.x, place.y
     level = x + size[0] + apart <= box[0] or x >= box[2] + apart
     return not (level or y + size[1] + apart <= box[1] or y >= box[3] + apart)

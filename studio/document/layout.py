@@ -10,9 +10,9 @@ from studio.document.geometry import (
     GAP_X,
     GAP_Y,
     GRID,
-    Box,
     bounds,
     boxes,
+    covers,
     drawn,
     moved,
     sizes_of,
@@ -99,18 +99,13 @@ def _around(workflow: Workflow, found: dict[str, Place], kept: list[str], *, dow
     sizes, taken = sizes_of(workflow, found), boxes(workflow, kept)
     moving = {i: moved(place, dx, dy) for i, place in found.items() if i not in set(kept)}
     for item, place in moving.items():
-        if not any(_cover(place, *sizes[item], box) for box in taken):
+        if not any(covers(place, sizes[item], box) for box in taken):
             continue
         others = [*taken, *((p.x, p.y, p.x + sizes[i][0], p.y + sizes[i][1]) for i, p in moving.items() if i != item)]
-        while any(_cover(place, *sizes[item], box) for box in others):
+        while any(covers(place, sizes[item], box) for box in others):
             place = stepped(place, across=GAP_Y, down=down)
         moving[item] = place
     return moving
-
-
-def _cover(place: Place, width: float, height: float, box: Box) -> bool:
-    left, top, right, bottom = box
-    return place.x < right and place.x + width > left and place.y < bottom and place.y + height > top
 
 
 def _layers(workflow: Workflow, items: list[str]) -> list[list[str]]:
