@@ -39,7 +39,9 @@ def rect(widget: QWidget, inner: QRect | None = None) -> Place:
 
 
 def _shown(widget: QWidget) -> bool:
-    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+    """Whether one sees it: of a window that is just opening the manager has not said yet where it stands."""
+    handle = widget.window().windowHandle() if widget.isVisible() else None
+    return handle is not None and handle.isExposed() and not widget.visibleRegion().isEmpty()
 
 
 def find(text: str, within: str = "") -> Place | None:
