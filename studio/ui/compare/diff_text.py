@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QPainter, QTextCharFormat, QTextLayout, QTextOption
 
 from studio.debugger.text_diff import Span
+from studio.ui.widgets.wrapping import wrap_mode
 
 _SEPARATOR = "\u2028"
 """A line break inside one layout."""
@@ -31,7 +32,7 @@ class DiffText:
         self._layout = QTextLayout(text, font)
         self._layout.setFormats(formats)
         option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setWrapMode(wrap_mode(text))
         self._layout.setTextOption(option)
         self.height = 0.0
 

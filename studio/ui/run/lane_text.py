@@ -20,6 +20,7 @@ from studio.ui.run.blocks import INSET_KINDS, Block
 from studio.ui.run.lane_fonts import LaneFonts, from_utf16
 from studio.ui.run.markdown import paragraph_blocks
 from studio.ui.run.paragraphs import Paragraph, Paragraphs
+from studio.ui.widgets.wrapping import wrap_mode
 
 LINE, BOX = 18, 26
 """Height of a line, and of a folded tool box, at a text scale of 100 %."""
@@ -297,7 +298,7 @@ class LaneText:
         text = block.shown
         width = max(self.line, self._width - self.left(block) - (INSET if block.kind in INSET_KINDS else 0))
         option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setWrapMode(wrap_mode(text))
         font = self.fonts.font(block)
         self.laid_out += len(text) - start
         while True:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from studio.ui.theme import Theme
 from studio.ui.widgets.polish import repolish
 from studio.ui.widgets.positions import type_over
+from studio.ui.widgets.wrapping import wrap_mode
 
 
 class LongText(QPlainTextEdit):
@@ -36,12 +37,18 @@ class LongText(QPlainTextEdit):
         if text == now:
             return
         self._showing = True
+        self.setWordWrapMode(wrap_mode(text))
         if now:
             type_over(self.document(), now, text)
             self.document().clearUndoRedoStacks()
         else:
             self.setPlainText(text)
         self._showing = False
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if wrap_mode(source.text()) is not self.wordWrapMode():
+            self.setWordWrapMode(wrap_mode(source.text() + self.toPlainText()))
+        super().insertFromMimeData(source)
 
     def set_read_only(self, read_only: bool) -> None:
         """Shows text that cannot be changed; it can still be copied."""

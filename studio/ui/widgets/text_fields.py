@@ -24,6 +24,7 @@ from studio.ui.theme import Theme
 from studio.ui.widgets.completion import Completion
 from studio.ui.widgets.polish import repolish
 from studio.ui.widgets.positions import type_over, until
+from studio.ui.widgets.wrapping import wrap_mode
 
 MAX_LINES = 12
 """A text box grows to this many lines, then it scrolls."""
@@ -196,6 +197,7 @@ class TextBox(QTextEdit):
         mine = self.textCursor()
         at = mine.position()
         self._showing = True
+        self.setWordWrapMode(wrap_mode(text))
         start, end, moved = type_over(self.document(), now, text)
         self.document().clearUndoRedoStacks()
         if at >= end and at > start:
@@ -222,6 +224,7 @@ class TextBox(QTextEdit):
         self._whole = text if len(text) > LONG else None
         self._known = text
         self._showing = True
+        self.setWordWrapMode(wrap_mode(text[:EXCERPT]))
         self.setPlainText(text[:EXCERPT] + "…" if self._whole is not None else text)
         self._format_blocks()
         self._showing = False
@@ -235,6 +238,8 @@ class TextBox(QTextEdit):
         text, cursor = source.text(), self.textCursor()
         now = self.toPlainText()
         if not self.excerpts or len(now) + len(text) <= LONG:
+            if wrap_mode(text) is not self.wordWrapMode():
+                self.setWordWrapMode(wrap_mode(text + now))
             super().insertFromMimeData(source)
         elif not self.isReadOnly():
             before, after = until(now, cursor.selectionStart()), now[len(until(now, cursor.selectionEnd())) :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QTextCursor, QTextOption
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from studio.ui.inspector.small_parts import Facts
@@ -16,6 +16,7 @@ from studio.ui.widgets.chips_field import ChipsField
 from studio.ui.widgets.code import CodeEditor
 from studio.ui.widgets.highlight import lines_of
 from studio.ui.widgets.labels import Prose
+from studio.ui.widgets.long_text import LongText
 from studio.ui.widgets.positions import changed_span, until
 from studio.ui.widgets.section import Section
 from studio.ui.widgets.segments import SegmentedControl
@@ -237,3 +238,20 @@ def test_a_message_from_before_the_window_is_seen_takes_the_place_of_the_words(q
     assert not bar.counts.isVisible()
     bar.clearMessage()
     assert bar.counts.isVisible()
+
+
+def test_a_word_of_thousands_of_letters_breaks_anywhere(theme: Theme, qtbot: QtBot) -> None:
+    at_words, anywhere = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere, QTextOption.WrapMode.WrapAnywhere
+    for box in (TextBox(theme), LongText(theme)):
+        qtbot.addWidget(box)
+        box.show_value("some words " * 500)
+        assert box.wordWrapMode() is at_words
+        pasted = QMimeData()
+        pasted.setText("QUJD" * 500)
+        box.insertFromMimeData(pasted)
+        assert box.wordWrapMode() is anywhere
+        pasted.setText("a word")
+        box.insertFromMimeData(pasted)
+        assert box.wordWrapMode() is anywhere
+        box.show_value("a word")
+        assert box.wordWrapMode() is at_words
