@@ -256,6 +256,11 @@ def designation_problems(facts: Facts) -> Iterator[Problem]:
                 yield Problem("designation_twice", f"{facts.name(node_id)} is an output twice.", node_id, name, fix=fix)
             elif not types.yields(facts.nodes[node_id]):
                 yield _cannot_yield(facts, node_id, name)
+    given = (workflow.outputs, workflow.intermediate)
+    lists = any(isinstance(listed, tuple) for listed in given)
+    if given != (None, None) and not lists and workflow.nodes and not any(map(types.yields, workflow.nodes)):
+        fix = Fix("Remove both", SetWorkflow({"outputs": None, "intermediate": None}))
+        yield Problem("designation_empty", "No node gives an output that could be chosen.", "", "outputs", fix=fix)
     if workflow.outputs == workflow.intermediate == "all":
         yield Problem("designation_both", "All outputs cannot be final and intermediate at once.", "", "intermediate")
     if isinstance(workflow.outputs, tuple) and isinstance(workflow.intermediate, tuple):

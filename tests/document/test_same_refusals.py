@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from studio.assembly import PlanError, Services, compile_plan
-from studio.document.model import Workflow
+from studio.document.model import TemplateNode, Workflow
 from studio.document.validate import problems
 from studio.workers import Worker
 
@@ -76,6 +77,14 @@ def sounder(workflow: Workflow) -> Workflow:
             break
         workflow = fixes[0].apply(workflow).workflow
     return workflow
+
+
+@pytest.mark.parametrize("intermediate", [None, "all", "all_other"])
+@pytest.mark.parametrize("outputs", [None, "all"])
+def test_outputs_of_nodes_that_give_none(outputs: Any, intermediate: Any) -> None:
+    node = TemplateNode(id="n", name="N", text="{text}")
+    workflow = Workflow(id="w", start="n", nodes=(node,), outputs=outputs, intermediate=intermediate)
+    assert refused(workflow) == has_errors(workflow) == ((outputs, intermediate) != (None, None))
 
 
 def test_drawn_documents(monkeypatch: pytest.MonkeyPatch) -> None:
