@@ -6,6 +6,7 @@ Every broken bracket ends with a comma, so that a formatter leaves it broken; wh
 
 from __future__ import annotations
 
+import ast
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,8 +94,10 @@ def laid_out(code: Expression, depth: int = 0, before: str = "", after: str = ""
             return laid_out(value, depth, before + key, after)
         case Joined():
             return _joined(code, depth, before, after)
-    if not code.items:
-        return whole
+    return _broken(code, depth, before, after) if code.items else whole
+
+
+def _broken(code: Bracket, depth: int, before: str, after: str) -> str:
     pad, end = INDENT * (depth + 1), INDENT * depth
     last = "," if code.trailing else ""
     comma = [","] * (len(code.items) - 1) + [last]
@@ -103,10 +106,35 @@ def laid_out(code: Expression, depth: int = 0, before: str = "", after: str = ""
 
 
 def _joined(code: Joined, depth: int, before: str, after: str) -> str:
+    if len(code.parts) == 2 and not code.inner and (ends := as_call(code.parts[1])) is not None:
+        # Formatters break the arguments of a call at the end, or else at the beginning, rather than at one operator.
+        first, begins = flat(code.parts[0]), as_call(code.parts[0])
+        if len(INDENT) * depth + width(f"{before}{first} {code.word} {ends.opening}") <= WIDTH:
+            return _broken(ends, depth, f"{before}{first} {code.word} ", after)
+        rest = f" {code.word} {flat(ends)}{after}"
+        if begins is not None and len(INDENT) * depth + width(begins.closing + rest) > WIDTH:
+            rest = f" {code.word} {_broken(ends, depth, '', after)}"
+        if begins is not None:
+            return _broken(begins, depth, before, rest)
     pad, end = INDENT * (depth + 1), INDENT * depth
     words = ["", *[f"{code.word} "] * (len(code.parts) - 1)]
     lines = [pad + laid_out(part, depth + 1, word) for word, part in zip(words, code.parts, strict=True)]
     return "\n".join([before + "(", *lines, end + ")" + after])
+
+
+def as_call(code: Expression) -> Bracket | None:
+    """A call with arguments, or ``not`` one, that can be broken at them; None if the expression is none."""
+    if isinstance(code, Bracket):
+        return code if code.items else None
+    if not isinstance(code, str) or not code.endswith(")"):
+        return None
+    call = ast.parse(code, mode="eval").body
+    if isinstance(call, ast.UnaryOp) and isinstance(call.op, ast.Not):
+        call = call.operand
+    if not isinstance(call, ast.Call) or call.keywords or not call.args or not code.isascii():
+        return None
+    items = [ast.get_source_segment(code, argument) or "" for argument in call.args]
+    return Bracket(code[: call.args[0].col_offset], items)
 
 
 def statement(code: Expression, depth: int = 1, before: str = "", after: str = "") -> str:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from studio.export.naming import class_name, identifier
-from studio.export.pretty import text_block
+from studio.export.pretty import Joined, flat, statement, text_block
 from studio.export.source import indented, literal, region, with_relative_imports
 
 JSON = st.recursive(
@@ -74,9 +74,33 @@ def test_definitions_in_a_body_are_kept_apart_as_a_formatter_does(body: str, tmp
     file = tmp_path / "code.py"
     for end in ("", "    return result\n"):
         file.write_text(f"def run(data):\n    result = None\n{region('n', body, 1)}\n{end}", encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", "format", "--diff", "--no-cache", str(file)],
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        assert done.stdout == ""
-        assert done.returncode == 0
+        assert formatted(file) == ""
+
+
+SHORT = "value_of(message) > 3333333333333333333333333333333333333"
+CALL = 'equals(text_method(lowered(text_of(message)), "strip"), "approved")'
+LONG = f'equals(text_method(lowered(text_of(message)), "strip"), "approved {"a" * 34}")'
+
+
+def test_operands_are_broken_where_a_formatter_breaks_them(tmp_path: Path) -> None:
+    pairs = [(SHORT, CALL), (CALL, SHORT), (SHORT, f"not {CALL}"), (LONG, CALL), (f"not {LONG}", CALL), (LONG, LONG)]
+    written = [
+        Joined("or", parts) for parts in (*pairs, (SHORT, CALL, CALL), (SHORT, f'"{"o" * 50}" in text_of(message)'))
+    ]
+    functions = [f"def f{i}() -> bool:\n{statement(code, 1, 'return ')}\n" for i, code in enumerate(written)]
+    file = tmp_path / "code.py"
+    file.write_text("\n\n".join(functions), encoding="utf-8")
+    assert formatted(file, "--line-length", "100") == ""
+    assert [ast.unparse(f.body[0]) for f in ast.parse(file.read_text()).body if isinstance(f, ast.FunctionDef)] == [
+        ast.unparse(ast.parse(f"return {flat(code)}").body[0]) for code in written
+    ]
+
+
+def formatted(file: Path, *options: str) -> str:
+    """What the formatter would change."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--diff", "--no-cache", *options, str(file)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout

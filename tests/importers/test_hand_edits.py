@@ -108,7 +108,7 @@ def _holds(body: str, text: str, value: Any) -> bool:
 
 def test_anything_else_is_python_with_what_it_needs(exported: Path) -> None:
     """A function of ``support``, an import and a constant of the module come along."""
-    start = "    return (\n        " + _WRITTEN
+    start = "    return " + _WRITTEN
     code = "    words = re.split(SPACE, text_of(message))\n    if len(words) > 2:\n        return True\n" + start
     new = '# condition: paid\nimport re\n\nSPACE = r"\\s+"\n\n\n'
     text = exported.read_text(encoding="utf-8")
