@@ -24,6 +24,7 @@ from studio.document.model import (
     Workflow,
 )
 from studio.files import write_workflow
+from studio.ui.debug.places import line_name
 
 from tests.e2e.conftest import SHOTS
 from tests.e2e.studio import Studio
@@ -385,6 +386,8 @@ def change_hot_and_retry(person: Debugging, file: Path) -> None:
     studio.click("Trust this code")
     studio.click("Debug")
     person.breakpoint("Error")
+    person.breakpoint("Node", "Author", "After")
+    person.breakpoint("Edge", line_name(failing(needed), "wr"), "Message is delivered")
     person.go_to("Paused before superstep 1", "F10")
     person.display.click(*studio.ask("line_spot('wr')"))
     studio.wait("window.page.workspace.selection.items == ('wr',)")
@@ -397,6 +400,8 @@ def change_hot_and_retry(person: Debugging, file: Path) -> None:
     studio.wait(f"{RUN}.can('apply')[0]")
     studio.click("Apply to this run", "DebugPanel")
     person.says("Restored before superstep 1")
+    person.go_to("Paused in superstep 1 — after Author")
+    person.go_to("Paused before superstep 2 — breakpoint on Reader")
     person.display.key("F5")
     studio.wait(f"{RUN}.held_failures == ('read',)")
     (settings,) = studio.ask(f"[e.settings for e in {RUN}.events if type(e).__name__ == 'ModelCallStarted']")
