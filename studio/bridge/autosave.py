@@ -8,6 +8,7 @@ from threading import Lock
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.thread_work import quietly
 from studio.document.model import Workflow
 from studio.files import Journal
 
@@ -85,7 +86,7 @@ class Autosave(QObject):
             written, turn = _Written(), self._turn
             self._written = written
             written.told.connect(self._on_written_told)
-            QThreadPool.globalInstance().start(lambda: self._write(written, workflow, turn))
+            QThreadPool.globalInstance().start(quietly(lambda: self._write(written, workflow, turn)))
 
     def _write(self, written: _Written, workflow: Workflow, turn: int) -> None:
         """In a thread: a first entry of thousands of nodes takes longer than a frame. Nothing is written when the

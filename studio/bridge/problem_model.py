@@ -9,6 +9,7 @@ from contextlib import suppress
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.thread_work import quietly
 from studio.document.model import Workflow
 from studio.document.problems import Problem
 from studio.document.profiles import probed_problems, unknown_profiles
@@ -81,7 +82,7 @@ class ProblemModel(QObject):
             found = self._asked = _Found()
             found.told.connect(self._on_found_told)
             validation = self._validation
-            QThreadPool.globalInstance().start(lambda: _find(found, validation, workflow))
+            QThreadPool.globalInstance().start(quietly(lambda: _find(found, validation, workflow)))
 
     def _take(self, found: tuple[Problem, ...]) -> None:
         if found != self._problems:

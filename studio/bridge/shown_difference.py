@@ -7,6 +7,7 @@ from contextlib import suppress
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from studio.bridge.document_model import DocumentModel
+from studio.bridge.thread_work import quietly
 from studio.document.difference import Difference, difference
 from studio.document.model import Workflow
 
@@ -82,7 +83,7 @@ class ShownDifference(QObject):
             return
         asked = self._asked = _Told()
         asked.told.connect(self._on_told)
-        QThreadPool.globalInstance().start(lambda: _find(asked, old, new))
+        QThreadPool.globalInstance().start(quietly(lambda: _find(asked, old, new)))
 
     def _take(self, found: Difference) -> None:
         self._found = found

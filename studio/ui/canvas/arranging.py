@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from studio.bridge.thread_work import quietly
 from studio.document import commands
 from studio.document.edits import Edit
 from studio.document.layout import Flow
@@ -51,7 +52,7 @@ class Arranging(QObject):
             return
         found = self._asked = _Found()
         found.told.connect(self._on_found_told)
-        QThreadPool.globalInstance().start(lambda: _find(found, workflow, ids, flow))
+        QThreadPool.globalInstance().start(quietly(lambda: _find(found, workflow, ids, flow)))
 
     def cancel(self) -> None:
         """Nothing comes of what is being looked for."""

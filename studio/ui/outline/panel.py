@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QTreeView, QVBoxLayout, QWidget
 
 from studio.bridge.run_views import RunUpdate
+from studio.bridge.thread_work import quietly
 from studio.bridge.workspace import Workspace
 from studio.document import commands
 from studio.document.changes import ChangeSet
@@ -168,7 +169,7 @@ class OutlinePanel(QWidget):
         if self._asked is None:
             found = self._asked = _Found()
             found.told.connect(self._on_found_told)
-            QThreadPool.globalInstance().start(lambda: _find(found, workflow))
+            QThreadPool.globalInstance().start(quietly(lambda: _find(found, workflow)))
 
     def _on_found_told(self, workflow: Workflow, table: Table) -> None:
         self._asked = None

@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QObject, QThreadPool, Signal
 from PySide6.QtWidgets import QAbstractItemView, QListView, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
 from studio.bridge.inner_document import InnerDocument
+from studio.bridge.thread_work import quietly
 from studio.bridge.workspace import Workspace
 from studio.document.difference import ItemChange
 from studio.files import FileProblem, kept_versions, read_workflow
@@ -121,7 +122,7 @@ class VersionsPanel(Panel):
         reading = self._reading = _Read()
         reading.told.connect(self._on_read)
         self.said.set_text(tr("Reading…"))
-        QThreadPool.globalInstance().start(lambda: _read(reading, row))
+        QThreadPool.globalInstance().start(quietly(lambda: _read(reading, row)))
 
     def _on_read(self, row: VersionRow, found: object) -> None:
         if self._reading is not self.sender() or self.workspace is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from studio.bridge.thread_work import quietly
+
 
 class _Asked(QObject):
     """Brings what a thread found back to the loop; lives until the thread has told it."""
@@ -33,7 +35,7 @@ class Asking(QObject):
         asked = _Asked()
         self._asked[asked] = then
         asked.told.connect(self._on_asked_told)
-        QThreadPool.globalInstance().start(lambda: _tell(asked, work))
+        QThreadPool.globalInstance().start(quietly(lambda: _tell(asked, work)))
 
     def _on_asked_told(self, asked: _Asked, found: object) -> None:
         self._asked.pop(asked)(found)
