@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 from studio.importers import ImportProblem, Refused, apart
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a file that never ends is made of a pipe")
 
 
 def test_a_file_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

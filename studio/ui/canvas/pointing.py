@@ -225,13 +225,16 @@ class Pointing(Shaping):
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        at = self.pointer(event)
-        if self.key_shift is not None:
-            pass  # the arrows move it, not the pointer
-        elif self.gesture is not None:
+        if self.key_shift is None:  # else the arrows move what is held, not the pointer
+            self._point_at(self.pointer(event), event.buttons())
+        event.accept()
+
+    def _point_at(self, at: Pointer, buttons: Qt.MouseButton) -> None:
+        """The pointer is here now: a gesture goes on or begins, or something else is under it."""
+        if self.gesture is not None:
             self.gesture.move(at)
             self._watch_edges(at)
-        elif self._press is not None and event.buttons() & _LEFT:
+        elif self._press is not None and buttons & _LEFT:
             hit, pressed, _ = self._press
             far_enough = (at.view - pressed.view).manhattanLength() >= QApplication.startDragDistance()
             gesture = self._gesture_for(hit, pressed) if far_enough else None
@@ -245,7 +248,6 @@ class Pointing(Shaping):
         else:
             self._rests_at = at.view.toPoint()
             self.set_hover(self.pick(at.scene))
-        event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         at = self.pointer(event)
